@@ -1,8 +1,9 @@
 // plugin/cli/accounts.ts: `eleventy-twtxt accounts` signs in to accounts on other networks, and checks them.
 import type { Finding } from "../author/doctor/check.js";
-import { misuse } from "../author/invocation.js";
+import { misuse, typed } from "../author/invocation.js";
 import {
   type AccountSecrets,
+  APP_PASSWORDS,
   blueskySecrets,
   checkAccounts,
   createMastodonSecrets,
@@ -28,7 +29,7 @@ export const accounts = toCommand({
   actions: {
     add: action({
       usage: ["mastodon URL", "bluesky HANDLE"],
-      help: "asks the server for secrets, and prints them as two variables. On Mastodon you allow it in the browser, and paste the code that the server shows. On Bluesky you type an app password: Settings → Privacy and security → App passwords",
+      help: "asks the server for secrets, and prints them as variables. On Mastodon you allow it in the browser, and paste the code that the server shows. On Bluesky you create an app password in the settings, and paste it",
       words: oneAndOptional(choice("NETWORK", ["mastodon", "bluesky"]), text("ACCOUNT", "a server or a handle")),
       run: (values, [network, account], terminal) => add(network, account, values, terminal),
     }),
@@ -85,8 +86,9 @@ function askMastodon(
 }
 
 async function askBluesky(handle: string, terminal: Terminal): Promise<AccountSecrets | null> {
+  terminal.say(`Create an app password on this page, and paste it here: ${APP_PASSWORDS}`);
   const password = await terminal.readSecret((typed) => (typed === "" ? "App password: " : null));
-  return password === null ? null : blueskySecrets(handle, password);
+  return password === null ? null : blueskySecrets(handle, password, terminal.environment);
 }
 
 async function check(values: Values, _: null, terminal: Terminal): Promise<number> {
@@ -98,7 +100,11 @@ async function check(values: Values, _: null, terminal: Terminal): Promise<numbe
     }
   };
   const isAccepted = await report(counted(checkAccounts(terminal.environment, values, terminal)), terminal);
-  if (count === 0) terminal.say("No account: the environment of this command has no secrets of one.");
+  if (count === 0) {
+    terminal.say(
+      `No account: the environment of this command has no secrets of one. Run it where your host has them, or create them: ${typed("accounts --help")}`,
+    );
+  }
   return isAccepted ? 0 : 1;
 }
 

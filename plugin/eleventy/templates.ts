@@ -1,6 +1,6 @@
 // plugin/eleventy/templates.ts: filters, shortcodes and global data for templates.
 import { formatMention } from "../feed/mention.js";
-import { escapeHtml } from "../site/html.js";
+import { element, toHtml } from "../site/html.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import type { RenderedPage } from "./pages/page-languages.js";
 import { requirePermalink } from "./posts/post-date.js";
@@ -87,13 +87,14 @@ function htmlTools(site: SiteParts, findTwt: TwtOf) {
       const start = `(#${twt.hash}) ${formatMention({ nick: site.settings.nick, url: site.urls.feedUrl() })}`;
       return site.languages.write(readPage(asker ?? post), (lang) => {
         const words = label ?? site.mentions.chooseWords(lang).replyWith;
-        const language = label === undefined && site.mentions.chooseLanguage(lang) !== lang ? ' lang="en"' : "";
-        return `<p class="twtxt-reply"${language}>${escapeHtml(words)} <code>${escapeHtml(start)}</code></p>`;
+        const language = label === undefined ? site.mentions.toLangAttribute(lang) : {};
+        return toHtml(element("p", { class: "twtxt-reply", ...language }, `${words} `, element("code", {}, start)));
       });
     },
     syndication: (post: PostLike, asker: PostLike = post) => {
       const copies = site.copies.get(readUrl(post) ?? "") ?? [];
-      const write = (lang: string) => syndicationHtml(copies, site.mentions.chooseWords(lang).alsoOn);
+      const write = (lang: string) =>
+        syndicationHtml(copies, site.mentions.chooseWords(lang).alsoOn, site.mentions.toLangAttribute(lang));
       return copies.length > 0 ? site.languages.write(readPage(asker), write) : "";
     },
     contact: (asker?: PostLike) => site.languages.write(readPage(asker), (lang) => site.contact.html(lang)),

@@ -10,7 +10,7 @@ import { sendToReader } from "../mentions/inform/mail.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import { chooseAnswerWords } from "../options/answer-translations.js";
 import type { JobRun } from "./run-jobs.js";
-import { readValue, type ServiceOptions } from "./service-options.js";
+import { readValue, type ServiceOptions, SMTP_URL } from "./service-options.js";
 import { attempt } from "./work.js";
 
 /** The addresses of readers. */
@@ -31,7 +31,7 @@ export function answerServices(options: ServiceOptions, received: ReceivedMentio
     links: settings.urls.answers,
     contactPage: settings.inbox?.contactPage ?? settings.url,
   };
-  const url = readValue(environment, "TWTXT_SMTP_URL");
+  const url = readValue(environment, SMTP_URL);
   const author = readValue(environment, "TWTXT_MAIL_TO");
   const tell = async (isOver: () => boolean) => {
     if (!isLive || url === undefined) return;

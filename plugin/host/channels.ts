@@ -4,7 +4,14 @@ import type { DigestOptions } from "../mentions/inform/digest-text.js";
 import { mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhookChannel } from "../mentions/inform/webhook.js";
-import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, MODERATION_SECRET, readValue } from "./service-options.js";
+import {
+  BUILD_HOOK_URL,
+  type Environment,
+  MENTIONS_TOKEN,
+  MODERATION_SECRET,
+  readValue,
+  SMTP_URL,
+} from "./service-options.js";
 
 /** A feature that is on when all of its variables are set. */
 interface Feature {
@@ -20,7 +27,7 @@ interface ChannelFeature extends Feature {
 const CHANNELS: readonly ChannelFeature[] = [
   {
     name: "Mail about mentions",
-    variables: ["TWTXT_SMTP_URL", "TWTXT_MAIL_TO"],
+    variables: [SMTP_URL, "TWTXT_MAIL_TO"],
     open: ([url = "", to = ""], options) => mailChannel(url, to, options),
   },
   {

@@ -11,7 +11,7 @@ import { chooseCommentWords } from "../options/comment-translations.js";
 import { chooseContactWords } from "../options/contact-translations.js";
 import { chooseLanguage, chooseWords } from "../options/translations.js";
 import type { answerServices } from "./answers.js";
-import type { ServiceOptions } from "./service-options.js";
+import { readValue, type ServiceOptions, SMTP_URL } from "./service-options.js";
 
 interface Parts {
   siteIndex: SiteIndex;
@@ -26,7 +26,7 @@ interface Parts {
 
 /** The handlers of comments, and the removal of what is only kept for a day. */
 export function commentServices(
-  { settings, pages, store, now, authority, log }: ServiceOptions,
+  { settings, pages, store, environment, now, authority, log }: ServiceOptions,
   { onStored, cacheTag, answers, ...parts }: Parts,
 ) {
   const options = settings.mentions.comments;
@@ -43,7 +43,8 @@ export function commentServices(
       ...{ comments, authority, store, now, cacheTag },
       mails: options.mail ? async () => (await answers()).comments : null,
       pages: {
-        ...{ action: settings.urls.comments, hasMail: options.mail, lang: chooseLanguage(settings.lang ?? "en", own) },
+        ...{ action: settings.urls.comments, lang: chooseLanguage(settings.lang ?? "en", own) },
+        hasMail: options.mail && readValue(environment, SMTP_URL) !== undefined,
         words: {
           ...chooseContactWords(settings.lang),
           ...chooseCommentWords(settings.lang, own),

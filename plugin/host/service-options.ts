@@ -44,6 +44,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const MENTIONS_TOKEN = "TWTXT_MENTIONS_TOKEN";
 /** Signs the links in notifications with which the author decides about a mention. */
 export const MODERATION_SECRET = "TWTXT_MODERATION_SECRET";
+/** The server that sends mail. */
+export const SMTP_URL = "TWTXT_SMTP_URL";
 export const BUILD_HOOK_URL = "TWTXT_BUILD_HOOK_URL";
 
 /** The value of a variable; an empty one is not set. */

@@ -1,18 +1,21 @@
 // plugin/host/site-state.ts: answers its author about the state of the site, and about the mentions that it has sent.
 import { json, parseLimit, parseParameters } from "../http/respond.js";
 import { signedRoute } from "../http/signed-route.js";
-import { FAULTS, readFaults } from "../mentions/networks/account-faults.js";
+import { type AccountFaults, FAULTS, readFaults } from "../mentions/networks/account-faults.js";
+import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
+import { readTroubles, THREAD_READINGS } from "../mentions/networks/thread-readings.js";
 import { LedgerList } from "../mentions/send/ledger.js";
 import { ROUTES } from "../site/routes.js";
 import type { SiteState } from "../site/site-state.js";
 import { parseEntry } from "../store/store.js";
 import type { Handlers } from "./endpoints.js";
-import type { ServiceOptions } from "./service-options.js";
+import { readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
 
 const PAGE = 100;
+const MAX_UNREAD = 20;
 
-type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "client" | "now">;
+type Options = Pick<ServiceOptions, "settings" | "pages" | "store" | "environment" | "authority" | "client" | "now">;
 
 /** The handlers of the routes below `/api/v1/site`. */
 export function siteStateHandlers(options: Options): Handlers {
@@ -30,9 +33,12 @@ export function siteStateHandlers(options: Options): Handlers {
   };
 }
 
-/** Costs two listings of keys, and reads no values. */
-async function siteState({ client, store }: Options, ledger: LedgerList): Promise<SiteState> {
+/** Costs two listings of keys, and reads no values but those of a site with copies on other networks. */
+async function siteState(options: Options, ledger: LedgerList): Promise<SiteState> {
+  const { client, store } = options;
   const [keys, sent] = [await store.keys(""), await ledger.count()];
+  const refused = { ...(keys.includes(FAULTS) && (await readFaults(store))), ...listMissingAccounts(options) };
+  const unread = keys.includes(THREAD_READINGS) ? await readTroubles(store, MAX_UNREAD) : {};
   return {
     version: client.slice(client.indexOf("/") + 1),
     node: process.versions.node,
@@ -40,8 +46,20 @@ async function siteState({ client, store }: Options, ledger: LedgerList): Promis
     messages: sumEntries(keys.filter((key) => /^inbox\/[^/]+\/messages\//.test(key))),
     blobs: sumEntries(keys.filter((key) => key.startsWith("blobs/contents/"))),
     sent,
-    ...(keys.includes(FAULTS) && { refused: await readFaults(store) }),
+    ...(Object.keys(refused).length > 0 && { refused }),
+    ...(Object.keys(unread).length > 0 && { unread }),
   };
+}
+
+/** The networks on which posts get copies, and whose secrets are missing. */
+function listMissingAccounts({ pages, environment }: Options): AccountFaults {
+  const networks = new Set(pages.twts.flatMap(({ copy }) => copy?.networks ?? []));
+  return Object.fromEntries(
+    [...networks].flatMap((network) => {
+      const missing = ACCOUNT_VARIABLES[network].filter((name) => readValue(environment, name) === undefined);
+      return missing.length === 0 ? [] : [[network, `${missing.join(" and ")} not set at the host`]];
+    }),
+  );
 }
 
 function sumEntries(keys: readonly string[]): { count: number; bytes: number } {

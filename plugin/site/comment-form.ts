@@ -32,7 +32,7 @@ export interface CommentFormParts {
   target: string;
   /** The hash or URL of the reply that the comment answers; empty for the post. */
   replyTo: string;
-  /** `null` for an empty form. */
+  /** `null` for a form of the build. */
   typed: TypedComment | null;
   buttons: readonly MarkupElement[];
 }

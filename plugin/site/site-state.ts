@@ -16,7 +16,9 @@ export const SiteState = v.object({
   blobs: AMOUNT,
   /** The mentions that the site has sent, by outcome. */
   sent: v.record(v.string(), v.number()),
-  /** Why networks refuse the accounts that post copies there, by network; absent for none. */
+  /** Why no copies of posts can be posted on networks, by network; absent for none. */
   refused: v.exactOptional(v.record(v.string(), v.string())),
+  /** Why the threads of copies cannot be read, by the URL of the copy, at most 20; absent for none. */
+  unread: v.exactOptional(v.record(v.string(), v.string())),
 });
 export type SiteState = v.InferOutput<typeof SiteState>;

@@ -36,16 +36,20 @@ export function writeForm(attributes: Record<string, string>, parts: FormParts):
   );
 }
 
-/** The field for a mail address, and what the script says about mail. */
+/**
+ * The field for a mail address, and what the script says about mail.
+ *
+ * @param typed - absent on a page that is built before the site knows whether it sends mail: there the script shows the field
+ */
 export function mailFields({ mail, stopMail }: { mail: string; stopMail: string }, typed?: string): MarkupElement[] {
   const address = { name: "mail", type: "email", maxlength: "254", autocomplete: "email" };
   const field = element("input", { ...address, ...toValue(typed) });
   const state = [element("span", {}), " ", actionButton("stopMail", stopMail, false)];
-  return [label(mail, field), element("p", { hidden: "" }, ...state)];
+  return [label(mail, field, typed === undefined ? { hidden: "" } : {}), element("p", { hidden: "" }, ...state)];
 }
 
-export function label(text: string, field: MarkupElement): MarkupElement {
-  return element("label", {}, text, field);
+export function label(text: string, field: MarkupElement, attributes: { hidden?: "" } = {}): MarkupElement {
+  return element("label", attributes, text, field);
 }
 
 /** The value of a field; nothing for an empty one. */

@@ -1,19 +1,22 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Finding } from "../../plugin/author/doctor/check.js";
+import { checkToldCopies } from "../../plugin/author/network-accounts.js";
 import { healthRoom } from "../../plugin/client/health/health-room.js";
 import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { writeJson } from "../../plugin/store/json.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { checkedSite, sourceFolder } from "../cli/checked-site.js";
-import { command, dataEnvironment } from "../cli/helpers.js";
+import { command, dataEnvironment, testTerminal } from "../cli/helpers.js";
 import { environmentOf, KEY_FILE } from "../cli/machine.js";
 import { freePort, serve, site } from "../cli/server.js";
 import { hostFile } from "../helpers/built-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
-import { PAGES, settingsOf } from "../helpers/receiver.js";
+import { PAGES, settingsOf, TWT } from "../helpers/receiver.js";
 import { openTab } from "../helpers/tabs.js";
 import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
@@ -46,16 +49,18 @@ async function servedElsewhere() {
   const seed = new Uint8Array(32).fill(3);
   const blog = site({ authors: [authorOf(seed)] });
   const server = { ...dataEnvironment(blog.folder), XDG_DATA_HOME: join(blog.folder, "server") };
-  const home = await world([bob], {
-    store: new SqliteStore(join(blog.folder, "server/eleventy-twtxt/sites/alice.example/store")),
-  });
+  const store = new SqliteStore(join(blog.folder, "server/eleventy-twtxt/sites/alice.example/store"));
+  const home = await world([bob], { store });
   home.alice.twts = { "2026-11-20T08:00:00Z": bob.mention };
   await home.send();
   home.alice.twts = {};
   home.clock.time += 3600_000;
   await home.send();
   const settings = { ...settingsOf({}), authors: [authorOf(seed)], feedUrl: home.alice.feedUrl };
-  for (const [path, content] of Object.entries(hostFile({ settings, pages: PAGES }))) blog.write(path, content);
+  const threads = { "https://mastodon.example/@alice/1 page": { published: 0, read: 0, trouble: "It is gone." } };
+  await writeJson(store, "networks/threads", { threads, servers: {} });
+  const pages = { ...PAGES, twts: [{ ...TWT, copy: { networks: ["bluesky" as const] } }] };
+  for (const [path, content] of Object.entries(hostFile({ settings, pages }))) blog.write(path, content);
   blog.write("package.json", '{ "version": "2.3.4" }');
   blog.write("node_modules/@11ty/eleventy/package.json", '{ "version": "3.1.2" }');
   blog.write(KEY_FILE, formatIdentity(seed, { address: "alice@alice.example", created: null }));
@@ -131,9 +136,22 @@ describe("the room of health", () => {
     };
     const told = await shown();
     expect(told).toMatch(
-      /Sent mentions 1 withdrawn\. @bob \S+ removed, told 20 Nov 2026, \d\d:00 at \S+ At alice\.example Messages none Files none Stored values \d+ eleventy-plugin-twtxt \d\S+ Node\.js 2\d\S+ On this machine Last build .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
+      /Sent mentions 1 withdrawn\. @bob \S+ removed, told 20 Nov 2026, \d\d:00 at \S+ At alice\.example Copies on Bluesky not posted: TWTXT_BLUESKY_HANDLE and TWTXT_BLUESKY_PASSWORD not set at the host Answers not read https:\/\/mastodon\.example\/@alice\/1: It is gone\. Messages none Files none Stored values \d+ eleventy-plugin-twtxt \d\S+ Node\.js 2\d\S+ On this machine Last build .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
     );
     expect(told).not.toContain("could not be asked");
+    const machine = testTerminal(blog.folder, new Date().toISOString());
+    const choice = { url, settings: undefined, identity: undefined };
+    const findings: Finding[] = [];
+    const checks = checkToldCopies(choice, { ...machine, environment: environmentOf(blog.folder) });
+    for await (const finding of checks) findings.push(finding);
+    expect(findings).toMatchObject([
+      {
+        level: "fix",
+        what: expect.stringMatching(/^No copies are posted on Bluesky: .* not set at the host\.$/),
+        todo: expect.stringMatching(/^Create new secrets, .* accounts add bluesky HANDLE$/),
+      },
+      { level: "note", what: "Answers to https://mastodon.example/@alice/1 are not read. It is gone." },
+    ]);
 
     const listed = await command(blog.folder, ["send", "--list", "--url", url]);
     expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("removed, told 2026-11-20T") });

@@ -97,9 +97,30 @@ describe("the room to write in, without JavaScript", () => {
     const status = "https://mastodon.example/@carol/110000000000000001";
     const { text: answer } = await visitor.get(`/write?reply-to=${encodeURIComponent(status)}`);
     expect(fieldOf(answer, 'replyTo" class="wide')).toBe(status);
-    expect(shownText(answer)).toContain("stands on your site alone: nothing is posted at mastodon.example.");
+    expect(shownText(answer)).toContain("stands on your site alone: nothing is posted at mastodon.example, because");
     const page = encodeURIComponent("https://carol.example/post/?{{code}}");
     expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/?%7B%7Bcode}}");
+  });
+
+  it("says where an answer to a post on Mastodon or Bluesky goes, also in a draft", async () => {
+    const { alice, client } = await writer();
+    const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
+    alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, syndicate: ["mastodon"] }));
+    const visitor = await visitorOf(client, "/write");
+    const note = "https://notes.example/notes/9abc";
+    const said = async (url: string) => {
+      const { text } = await visitor.get(`/write?reply-to=${encodeURIComponent(url)}&on=network`);
+      return shownText(text);
+    };
+    expect(await said("https://mastodon.example/@carol/110000000000000001")).toContain(
+      "After you publish it, your account on Mastodon answers the post at mastodon.example.",
+    );
+    expect(await said(note)).toContain("answers the post at notes.example, if its server finds it there.");
+    expect(await said("https://bsky.app/profile/did:plc:carol/post/3k2a")).toContain(
+      "nothing is posted at bsky.app, because the option syndicate does not name &quot;bluesky&quot;.",
+    );
+    const { text: draft } = await visitor.submit("/write/draft", { body: "Yes", replyTo: note });
+    expect(shownText(draft)).toContain(`You reply to ${note} . After you publish it`);
   });
 
   it("saves the post, shows the commands, and after a confirmation publishes it and shows their output", async () => {

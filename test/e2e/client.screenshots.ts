@@ -1,5 +1,5 @@
 // test/e2e/client.screenshots.ts: `npm run screenshots`: writes pictures of each room of the web client into docs/images.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
@@ -11,13 +11,13 @@ import { REPO } from "../helpers/paths.js";
 import { Author, LAYOUT, newTab } from "./author.js";
 import { ALICES_POSTS, BOBS_POSTS, CAROLS_POSTS, erinsFeed, hoursAgo } from "./lively-blogs.js";
 import { PublishedBlog } from "./published-blog.js";
+import { takePicture } from "./take-picture.js";
 
 const FOLDER = join(REPO, "docs/images/client");
 const SIZES = [
   { name: "wide", width: 1280, height: 820, scale: 1 },
   { name: "phone", width: 390, height: 780, scale: 1.5 },
 ];
-const QUALITY = 80;
 
 /** Alice's files: their names, contents or paths, and options. */
 const FILES: readonly [string, string | readonly [string], ...string[]][] = [
@@ -171,29 +171,8 @@ async function storeFiles(alice: PublishedBlog): Promise<void> {
 
 async function takePictures(tab: Page, name: string, names: Cast["names"]): Promise<void> {
   await tab.waitForFunction("document.querySelector('[data-busy]') === null");
-  const chromium = await tab.context().newCDPSession(tab);
-  for (const colorScheme of ["light", "dark"] as const) {
-    await tab.emulateMedia({ colorScheme });
-    for (const { name: size, width, height, scale } of SIZES) {
-      await tab.setViewportSize({ width, height });
-      await tab.evaluate(`(${RENAME})(${JSON.stringify([...names])})`);
-      const clip = { x: 0, y: 0, width, height, scale };
-      const { data } = await chromium.send("Page.captureScreenshot", { format: "webp", quality: QUALITY, clip });
-      writeFileSync(join(FOLDER, `${name}-${size}-${colorScheme}.webp`), Buffer.from(data, "base64"));
-    }
+  for (const { name: size, width, height, scale } of SIZES) {
+    const clip = { width, height, scale };
+    await takePicture(tab, { file: (scheme) => join(FOLDER, `${name}-${size}-${scheme}.webp`), clip, names });
   }
-  await chromium.detach();
 }
-
-/** Replaces this machine's addresses in a page, and its font, which most readers do not have. */
-const RENAME = `(names) => {
-  // An update of the page would restore the addresses.
-  for (const part of document.querySelectorAll("[data-live]")) part.removeAttribute("data-live");
-  document.body.style.fontFamily = "Liberation Sans";
-  const renamed = (text) => names.reduce((one, [host, name]) =>
-    one.replaceAll("http://" + host, "https://" + name).replaceAll(host, name).replaceAll(host.replace(":", "_"), name),
-    text.replaceAll(/\\/tmp\\/twtxt-(\\w+)-\\w+/g, "/home/$1"));
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) texts.currentNode.data = renamed(texts.currentNode.data);
-  for (const field of document.querySelectorAll("input, textarea")) field.value = renamed(field.value);
-}`;

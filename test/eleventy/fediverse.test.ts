@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { post, site } from "../helpers/site.js";
 import { logged, projectFile } from "./read-build.js";
@@ -43,5 +45,20 @@ describe("the option fediverse", () => {
     );
     expect(alice.has(".well-known/webfinger")).toBe(false);
     expect(logged(alice).join()).toContain("This host cannot redirect.");
+  });
+
+  it('"bridgy" is a redirect by a function on Netlify, about which there is nothing to say', async () => {
+    const alice = await built("bridgy", "netlify");
+    expect(projectFile(alice, ".netlify/v1/functions/twtxt-fediverse.mjs")).toContain('"fediverse":"bridgy"');
+    expect([alice.has(".well-known/webfinger"), logged(alice).join().includes("cannot redirect")]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  it("costs a site without it nothing: no link, no document and no function", async () => {
+    const alice = await site({ files, options: '{ host: "netlify" }' });
+    expect(alice.read("posts/quinces/index.html")).not.toMatch(/rel="me"|fediverse/);
+    expect(existsSync(join(alice.folder, ".netlify/v1/functions/twtxt-fediverse.mjs"))).toBe(false);
   });
 });

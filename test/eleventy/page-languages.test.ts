@@ -31,13 +31,14 @@ async function alice(pages: readonly string[]) {
 }
 
 describe("the words of mentions", () => {
-  it("follow the language of each page: page.lang, or <html lang>", async () => {
+  it("follow the language of each page: page.lang, or <html lang>; English ones on another page say that they are English", async () => {
     const languages = ["de", "fr", "es", "ja"];
     const { url } = await alice(["/de/quinces/", "/fr/quinces/", "/es/quinces/", "/ja/quinces/", "/plain/"]);
     const built = await site({
       files: {
         "_includes/page.njk": layout(` lang="{{ lang }}"`),
         "_includes/plain.njk": layout(""),
+        "_includes/pt.njk": `<!doctype html><html lang="pt"><title>x</title>{{ content | safe }}{% twtxtSyndication %}{% twtxtReply %}</html>`,
         // Here only the data of the page has the language.
         "fr/quinces.md": post({ title: "Quinces", date: "2026-03-04", tags: "posts", layout: "plain.njk" }),
         ...Object.fromEntries(
@@ -46,9 +47,13 @@ describe("the words of mentions", () => {
             post({ title: "Quinces", date: "2026-03-04", tags: "posts", layout: "page.njk", lang }),
           ]),
         ),
+        "pt.md": post({
+          ...{ title: "Marmelos", date: "2026-03-04", tags: "posts", layout: "pt.njk" },
+          syndication: "https://mastodon.example/@alice/1",
+        }),
         "plain.md": post({ title: "Plain", date: "2026-03-04", tags: "posts", layout: "plain.njk" }),
       },
-      options: `{ url: "${url}", host: "node", lang: "en" }`,
+      options: `{ url: "${url}", host: "node", lang: "en", mentions: { perPage: 2, layout: "pt.njk" } }`,
       config: `config.addGlobalData("eleventyComputed.page.lang", () => (data) => data.page.url.startsWith("/fr/") ? "fr" : undefined);`,
     });
 
@@ -64,6 +69,10 @@ describe("the words of mentions", () => {
     );
     expect(built.read("de/quinces/index.html")).toContain("Hast du darüber geschrieben?");
     expect(built.read("plain/index.html")).toMatch(/<html><head>/);
+    expect(built.read("mentions/index.html")).toContain('<nav class="twtxt-around" lang="en" aria-label="Mentions">');
+    const portuguese = built.read("pt/index.html");
+    expect(portuguese).toContain('<p class="twtxt-syndication" lang="en">Also on ');
+    expect(portuguese).toContain('<p class="twtxt-reply" lang="en">Reply from');
   });
 
   it("follow <html lang> of a page that a minifier has changed, on every page of the plugin, below a path prefix", async () => {

@@ -36,6 +36,8 @@ export interface CommentedBlog {
   approve(): Promise<void>;
   /** Confirms all mail addresses. @returns them */
   confirmAddresses(): Promise<string[]>;
+  /** Reads the threads of the copies of its posts. */
+  readThreads(): Promise<void>;
   /** Closes a post after its page was built. */
   close(path: string): void;
   /** Fails all requests to the endpoints from now on. */
@@ -51,7 +53,7 @@ afterAll(async () => {
 export async function commentedBlog(
   options = "mentions: { comments: true }",
   others = {},
-  { hasMail = true } = {},
+  { hasMail = true, hosts = [] }: { hasMail?: boolean; hosts?: readonly string[] } = {},
 ): Promise<CommentedBlog> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -79,7 +81,7 @@ export async function commentedBlog(
     environment: hasMail ? { TWTXT_SMTP_URL: "smtp://127.0.0.1:9?from=blog@alice.example" } : {},
     authority: new URL(url).host,
     client: "eleventy-plugin-twtxt/0",
-    guard: {},
+    guard: { allowPrivateHosts: hosts },
     now: Date.now,
     log: () => {},
     purge: null,
@@ -103,6 +105,9 @@ export async function commentedBlog(
       const all = Object.entries(await readers.readAll());
       for (const [guest] of all) await readers.confirm(guest);
       return all.map(([, { address }]) => address);
+    },
+    async readThreads() {
+      await ask("/verify", {});
     },
     async approve() {
       for (const { id, version } of await blog.list("held")) await ask(`/${id}`, { state: "shown" }, version ?? "");

@@ -6,7 +6,7 @@ import { canParseUrl, hostAndPort, isSameHost } from "../../url.js";
 import { typed } from "../invocation.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
 import { createNetwork } from "../network.js";
-import { checkAccounts } from "../network-accounts.js";
+import { checkAccounts, checkToldCopies } from "../network-accounts.js";
 import { ifBuilt, loadSite, publishedSite } from "../site.js";
 import { siteStore } from "../site-store.js";
 import { type Finding, fix, ok, type Probe, probeWith, runChecks } from "./check.js";
@@ -82,6 +82,7 @@ async function* examine(
   const address = chooseAddress(feed, site, choice);
   if (site) yield* checkStore(choice.settings, machine);
   if (site) yield* checkAccounts(machine.environment, choice, machine);
+  if (site) yield* checkToldCopies({ identity: undefined, url: undefined, ...choice }, machine);
   yield* runChecks(
     checkHeaders(feed, now),
     checkHead(feed, probe),

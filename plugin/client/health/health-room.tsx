@@ -7,7 +7,9 @@ import { createChecks } from "../../author/doctor/examine.js";
 import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
 import { describeOutcome, sumOutcomes } from "../../author/mentions/sent-mentions.js";
+import { NETWORK_NAMES } from "../../author/network-accounts.js";
 import { TwtxtError } from "../../errors.js";
+import { NETWORKS } from "../../options/syndicate.js";
 import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
@@ -87,8 +89,12 @@ const ToldFacts: FC<{ url: string; told: SiteState }> = ({ url, told }) => (
   <>
     <h2>At {new URL(url).host}</h2>
     <dl class="facts">
-      {Object.entries(told.refused ?? {}).map(([network, why]) => (
-        <Fact name={`Copies on ${network === "mastodon" ? "Mastodon" : "Bluesky"}`} value={`refused: ${why}`} />
+      {NETWORKS.map((network) => {
+        const why = told.refused?.[network];
+        return why && <Fact name={`Copies on ${NETWORK_NAMES[network]}`} value={`not posted: ${why}`} />;
+      })}
+      {Object.entries(told.unread ?? {}).map(([url, why]) => (
+        <Fact name="Answers not read" value={`${url}: ${why}`} />
       ))}
       <Fact name="Messages" value={amountText(told.messages)} />
       <Fact name="Files" value={amountText(told.blobs)} />

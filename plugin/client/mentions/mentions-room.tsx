@@ -322,7 +322,8 @@ function Byline({ mention, describe }: BylineProps) {
 }
 
 function Decisions({ mention }: { mention: ManagedMention }) {
-  const { id, state, source, version, author } = mention;
+  const { id, state, source, version, author, type, copy } = mention;
+  const onNetwork = copy !== undefined && type === "reply" ? "&on=network" : "";
   const decide = (to: "shown" | "rejected", key: string, label: string): Child => (
     <ActionButton
       action="/mentions/decide"
@@ -337,7 +338,7 @@ function Decisions({ mention }: { mention: ManagedMention }) {
     <div class="actions">
       {state !== "shown" && decide("shown", "a", "Approve")}
       {state !== "rejected" && decide("rejected", "x", "Reject")}
-      <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
+      <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}${onNetwork}`}>
         Reply
       </a>
       <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(readSender(mention))}`}>

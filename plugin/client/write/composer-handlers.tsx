@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { toVersion } from "../../author/draft-version.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
+import { NETWORK_NAMES } from "../../author/network-accounts.js";
 import { findNotified, previewTwt } from "../../author/notes/compose.js";
 import { pictureType } from "../../author/notes/draft-pictures.js";
 import { knownNicks, listMentionable } from "../../author/notes/mentionable-feeds.js";
@@ -33,7 +34,6 @@ import { parseReplyPage, parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
 import { parsePostUrl } from "../../mentions/networks/bluesky.js";
 import { parseStatusUrl } from "../../mentions/networks/mastodon.js";
-import type { Copy } from "../../mentions/networks/network.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
 import type { ClientContext } from "../notices.js";
@@ -182,8 +182,9 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   if (reply === null && !isWeb(source)) {
     throw new TwtxtError("bad-usage", `"${source.slice(0, MAX_SHOWN)}" names neither a twt nor a web page.`);
   }
-  // The copy of the note answers a post on another network.
-  if (reply === null && findCopy(source) !== null) return { ...empty, replyTo: source };
+  // The copy of the note answers a post on another network, whose URL may be of any form.
+  const isPost = c.req.query("on") !== undefined || parsePostUrl(source) !== null || parseStatusUrl(source) !== null;
+  if (reply === null && isPost) return { ...empty, replyTo: source };
   // A page has no hash, so an answer to it is a note with its link. A template language of the site would interpret "{{".
   if (reply === null) return { ...empty, body: `${source.replaceAll("{", "%7B")}\n\n` };
   const hosts = addLoopbackHosts(site, choice, [reply.feedUrl]);
@@ -199,21 +200,17 @@ function describeAnsweredPage(replyTo: string | null, { settings }: Site): strin
   const page = parseReplyPage(replyTo);
   if (page === null) return null;
   const { host } = new URL(page);
-  const copy = findCopy(page);
-  const isPosted = copy !== null && settings.syndicate?.includes(copy.network);
-  return isPosted
-    ? `After you publish it, your account answers the post at ${host}.`
-    : `This reply stands on your site alone: nothing is posted at ${host}.`;
+  // Servers of the fediverse find the posts of all others.
+  const network = parsePostUrl(page) === null ? "mastodon" : "bluesky";
+  const ifFound = network === "bluesky" || parseStatusUrl(page) !== null ? "" : ", if its server finds it there";
+  return settings.syndicate?.includes(network)
+    ? `After you publish it, your account on ${NETWORK_NAMES[network]} answers the post at ${host}${ifFound}.`
+    : `Your answer stands on your site alone: nothing is posted at ${host}, because the option syndicate does not name "${network}".`;
 }
 
 /** Whether a note can reply to it: a twt, or a page that the build accepts. */
 function isAnswerable(replyTo: string): boolean {
   return parseReplyTo(replyTo) !== null || parseReplyPage(replyTo) !== null;
-}
-
-/** A post on another network; `null` for another page. */
-function findCopy(url: string): Copy | null {
-  return parsePostUrl(url) ?? parseStatusUrl(url);
 }
 
 function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> {

@@ -2,16 +2,15 @@
 
 import { inboxOptions } from "../../options/inbox.js";
 import { mentionsOptions } from "../../options/mentions.js";
-import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
-import { escapeHtml } from "../../site/html.js";
+import { element, escapeHtml, toHtml } from "../../site/html.js";
+import { lines } from "../../site/write-form.js";
 import { noteOnOwnPage } from "../build-report.js";
 import type { EleventyConfig } from "../eleventy.js";
 import { KEEP } from "../mentions/mention-html.js";
 import { ENDPOINT_PAGE } from "../output/publish.js";
 import { outputConflict } from "../output/write-files.js";
 import type { SiteParts } from "../site-parts.js";
-import type { SiteUrls } from "../site-urls.js";
 import { checkLayout } from "./layouts.js";
 import { homeLink, pageHeading, pageHtml, withOneHeading } from "./page-html.js";
 import type { RenderedPage, WritePart } from "./page-languages.js";
@@ -113,27 +112,35 @@ function mentionPages({ settings, urls, mentions }: SiteParts): PluginPages[] {
   const layout = chooseLayout(options.layout, "mentions.layout", settings);
   const content =
     (number: number, hrefs: readonly string[]): WritePart =>
-    (lang, isComplete) => {
-      const words = mentions.chooseWords(lang);
-      const around = navigation(number, hrefs, { title: words.title, words, urls, isComplete });
-      return `${mentions.listOfPage(number + 1, lang, isComplete)}\n${around}`;
-    };
+    (...form) =>
+      `${mentions.listOfPage(number + 1, ...form)}\n${navigation({ number, hrefs, name: "title" }, { urls, mentions }, form)}`;
   const count = () => mentions.pageCount();
   const named = { name: "mentions", noun: "list of all mentions", tool: "twtxt.mentions" } as const;
   return [{ ...named, title: mentions.words.title, path, option: "mentions.pages", ...layout, count, content }];
 }
 
+interface NumberedPage {
+  /** From 0. */
+  number: number;
+  hrefs: readonly string[];
+  /** The name of the word for all these pages. */
+  name: "title" | "timeline";
+}
+
 /** Links to the pages before and after one of several; empty for a single page. */
 function navigation(
-  number: number,
-  hrefs: readonly string[],
-  { title, words, urls, isComplete }: { title: string; words: Words; urls: SiteUrls; isComplete: boolean },
+  { number, hrefs, name }: NumberedPage,
+  { urls, mentions }: Pick<SiteParts, "urls" | "mentions">,
+  [lang, isComplete]: Parameters<WritePart>,
 ): string {
+  const words = mentions.chooseWords(lang);
   const toPath = (href: string) => (isComplete ? urls.href(href) : urls.hrefInTemplates(href));
   const link = (href: string | undefined, rel: string, text: string) =>
-    href === undefined ? "" : `<a href="${escapeHtml(toPath(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
-  const around = link(hrefs[number - 1], "prev", words.newer) + link(hrefs[number + 1], "next", words.older);
-  return around && `<nav class="twtxt-around" aria-label="${escapeHtml(title)}">\n${around}</nav>\n`;
+    href === undefined ? [] : [element("a", { href: toPath(href), rel }, text)];
+  const links = [...link(hrefs[number - 1], "prev", words.newer), ...link(hrefs[number + 1], "next", words.older)];
+  if (links.length === 0) return "";
+  const attributes = { class: "twtxt-around", ...mentions.toLangAttribute(lang), "aria-label": words[name] };
+  return `${toHtml(element("nav", attributes, ...lines(links)))}\n`;
 }
 
 function timelinePage({ settings, urls, timeline, mentions }: SiteParts): PluginPages[] {
@@ -143,8 +150,8 @@ function timelinePage({ settings, urls, timeline, mentions }: SiteParts): Plugin
   const title = mentions.words.timeline;
   const content = async (number: number, hrefs: readonly string[]): Promise<WritePart> => {
     const write = await timeline.html(number + 1);
-    return (lang, isComplete) =>
-      `${write(lang, isComplete)}\n${navigation(number, hrefs, { title, words: mentions.chooseWords(lang), urls, isComplete })}`;
+    return (...form) =>
+      `${write(...form)}\n${navigation({ number, hrefs, name: "timeline" }, { urls, mentions }, form)}`;
   };
   const count = () => timeline.pageCount();
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;

@@ -24,14 +24,14 @@ export function readSyndication({ data, inputPath }: Pick<CollectionItem, "data"
 }
 
 /** Links to the copies, for readers and for programs that read microformats; empty without any. */
-export function syndicationHtml(urls: readonly string[], alsoOn: string): string {
+export function syndicationHtml(urls: readonly string[], alsoOn: string, lang: { lang?: string }): string {
   if (urls.length === 0) return "";
   const links = urls.flatMap((url, i) => {
     const { host } = new URL(url);
     const name = host === BLUESKY ? "Bluesky" : host;
     return [...(i === 0 ? [] : [", "]), element("a", { class: "u-syndication", rel: "syndication", href: url }, name)];
   });
-  return toHtml(element("p", { class: "twtxt-syndication" }, `${alsoOn} `, element("span", {}, ...links)));
+  return toHtml(element("p", { class: "twtxt-syndication", ...lang }, `${alsoOn} `, element("span", {}, ...links)));
 }
 
 /** The same for the `<head>`, so that a post has them in any layout. */

@@ -6,7 +6,7 @@ import { MastodonPosts } from "./mastodon-posts.js";
 import type { PostingAccount, PostingParts } from "./posting.js";
 
 /** Where the account on Bluesky signs in, for an account with a server of its own. */
-const BLUESKY_URL = "TWTXT_BLUESKY_URL";
+export const BLUESKY_URL = "TWTXT_BLUESKY_URL";
 
 /** The accounts whose variables are set. */
 export function openAccounts(

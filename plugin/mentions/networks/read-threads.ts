@@ -1,5 +1,4 @@
 // plugin/mentions/networks/read-threads.ts: reads the threads of copies when they are due, and stores what is answered. PROTOCOL 2.7
-import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
@@ -18,6 +17,7 @@ import { readMastodonThread } from "./mastodon-thread.js";
 import type { Copy, NetworkName, ReadThread, Thread } from "./network.js";
 import { NetworkError, readPause } from "./network-json.js";
 import { toMentions } from "./thread-mentions.js";
+import { type Reading, THREAD_READINGS, ThreadReadings } from "./thread-readings.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -38,28 +38,6 @@ const FAILURE_PAUSE = HOUR;
 const THREADS_AT_ONCE = 8;
 /** The newest replies of a copy that are stored. */
 const MAX_REPLIES = 500;
-
-const KEY = "networks/threads";
-
-/** Times are in milliseconds since 1970. */
-const Reading = v.object({
-  /** When the copy was posted. */
-  published: v.number(),
-  /** When its thread was last read; 0 for never. */
-  read: v.number(),
-  /** Since when stored mentions are missing in the thread, by ID. */
-  missing: v.exactOptional(v.record(v.string(), v.number())),
-  /** Why the last reading failed; absent otherwise. */
-  trouble: v.exactOptional(v.string()),
-});
-type Reading = v.InferOutput<typeof Reading>;
-
-const State = v.object({
-  threads: v.record(v.string(), Reading),
-  /** Pauses of servers. */
-  servers: v.record(v.string(), v.object({ notBefore: v.number(), failures: v.number() })),
-});
-type State = v.InferOutput<typeof State>;
 
 const THREADS: Record<NetworkName, ReadThread> = { mastodon: readMastodonThread, bluesky: readBlueskyThread };
 
@@ -113,7 +91,9 @@ export function nextReading({ published, read }: Pick<Reading, "published" | "re
  * @returns how many were read
  */
 export async function readThreads(parts: ReaderParts, which: "due" | "recent", isOver: () => boolean): Promise<number> {
-  const stored = await readJson(parts.store, KEY, State, (error) => parts.log(error.message, { level: "warn" }));
+  const stored = await readJson(parts.store, THREAD_READINGS, ThreadReadings, (error) =>
+    parts.log(error.message, { level: "warn" }),
+  );
   const reader = new ThreadReader(parts, stored?.value ?? { threads: {}, servers: {} }, isOver);
   return reader.run(which);
 }
@@ -123,7 +103,7 @@ class ThreadReader {
 
   constructor(
     readonly parts: ReaderParts,
-    readonly state: State,
+    readonly state: ThreadReadings,
     readonly isOver: () => boolean,
   ) {}
 
@@ -141,7 +121,7 @@ class ThreadReader {
   async #save(): Promise<void> {
     const keys = new Set(this.parts.copies.map(toKey));
     const threads = Object.fromEntries(Object.entries(this.state.threads).filter(([key]) => keys.has(key)));
-    await writeJson(this.parts.store, KEY, { ...this.state, threads });
+    await writeJson(this.parts.store, THREAD_READINGS, { ...this.state, threads });
   }
 
   /** Those that have waited longest come first. */
