@@ -178,7 +178,7 @@ export function sentMentionLine(report: MentionReport): string {
   const where = endpoint === null ? "" : ` to ${endpoint}`;
   switch (outcome) {
     case "sent":
-      return `${mention}: sent${where}`;
+      return `${mention}: sent${where}${why === null ? "" : ` ${why}`}`;
     case "retry":
     case "waiting":
       return `${mention}: not sent yet${why === null ? "" : ` (${why})`}${next === null ? "" : `; next attempt after ${next.slice(0, 16)}Z`}`;

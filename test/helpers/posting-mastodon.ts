@@ -19,6 +19,8 @@ export interface PostingMastodon extends FakeMastodon {
   /** Called before a status is created; throws to answer nothing. */
   onPost: () => void;
   maxCharacters: number;
+  /** The largest picture that it accepts. */
+  maxPictureBytes: number;
   /** What the token allows. */
   scopes: string[];
   /** The environment of a site with this account. */
@@ -39,6 +41,7 @@ export async function postingMastodon(token = "secret-token"): Promise<PostingMa
     media: new Map<string, Media>(),
     onPost: () => {},
     maxCharacters: 500,
+    maxPictureBytes: 16_777_216,
     scopes: ["read", "write"],
     environment: { TWTXT_MASTODON_URL: `${server.url}/`, TWTXT_MASTODON_TOKEN: token },
     posted: () => [...server.statuses.values()].filter(({ account }) => account.id === me.id),
@@ -113,13 +116,13 @@ function route(
   }
 }
 
-function instance({ maxCharacters }: PostingMastodon) {
+function instance({ maxCharacters, maxPictureBytes }: PostingMastodon) {
   return {
     domain: "mastodon.example",
     version: "4.5.2",
     configuration: {
       statuses: { max_characters: maxCharacters, max_media_attachments: 4, characters_reserved_per_url: 23 },
-      media_attachments: { image_size_limit: 16_777_216, description_limit: 1500 },
+      media_attachments: { image_size_limit: maxPictureBytes, description_limit: 1500 },
     },
   };
 }

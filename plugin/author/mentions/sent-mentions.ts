@@ -63,7 +63,7 @@ export function describeOutcome(
   switch (outcome) {
     case "sent":
     case "would be sent":
-      return `${outcome}${date} to ${place}${change}`;
+      return `${outcome}${date} to ${place}${change}${why === null ? "" : ` ${why}`}`;
     case "withdrawn":
       return `removed, told${date}${where}`;
     case "failed":

@@ -15,8 +15,7 @@ import type { CopyToPost, PostingAccount, PostingParts } from "./posting.js";
 /** The server that knows the servers of most accounts. */
 const ENTRYWAY = "https://bsky.social";
 const LIMIT = 300;
-const PICTURES = 4;
-const PICTURE_BYTES = 1_000_000;
+const PICTURE_LIMITS = { count: 4, bytes: 1_000_000 };
 const ALT_LENGTH = 2000;
 const CARD_LENGTH = 300;
 
@@ -49,6 +48,10 @@ export class BlueskyPosts implements PostingAccount {
 
   async check(): Promise<{ account: string; permissions: string | null }> {
     return { account: toAccountPage((await this.#signIn()).handle), permissions: null };
+  }
+
+  readPictureLimits(): Promise<{ count: number; bytes: number }> {
+    return Promise.resolve(PICTURE_LIMITS);
   }
 
   /** The key of a record follows from the permalink, so there is at most one record. */
@@ -89,16 +92,15 @@ export class BlueskyPosts implements PostingAccount {
     const shown = warning === null ? parts : [{ text: warning, url: null }];
     const fitted = fitParts(shown, permalink, LIMIT, ({ text }) => countGraphemes(text));
     const reply = replyTo === null ? null : await this.#findReply(replyTo);
-    const images = warning === null ? await uploadPictures(copy.pictures, server) : [];
-    const external = card && toCard(permalink, warning === null ? card : { ...card, description: "" });
+    const hidden = { pictures: [], card: card && { ...card, description: "" } };
+    const embed = await toEmbed(warning === null ? copy : { ...copy, ...hidden }, server);
     return {
       $type: POSTS,
       ...toRichText(fitted),
       createdAt: new Date(this.parts.now()).toISOString(),
       ...(lang !== null && { langs: [lang] }),
       ...(reply && { reply }),
-      ...(external && { embed: { $type: "app.bsky.embed.external", external } }),
-      ...(images.length > 0 && { embed: { $type: "app.bsky.embed.images", images } }),
+      ...(embed && { embed }),
     };
   }
 
@@ -113,28 +115,33 @@ export class BlueskyPosts implements PostingAccount {
   }
 }
 
-async function uploadPictures(pictures: CopyToPost["pictures"], server: NetworkServer): Promise<object[]> {
-  const images: object[] = [];
-  for (const { bytes, type, alt } of pictures.filter((one) => one.bytes.length <= PICTURE_BYTES).slice(0, PICTURES)) {
-    const headers = { "content-type": type };
-    const { blob } = await server.send("POST", "com.atproto.repo.uploadBlob", Uploaded, bytes, headers);
-    const aspectRatio = readRatio(bytes, type as CleanPicture["type"]);
-    images.push({ image: blob, alt: [...alt].slice(0, ALT_LENGTH).join(""), ...(aspectRatio && { aspectRatio }) });
-  }
-  return images;
+/** A card, with a picture if the post has one, or else the pictures. */
+async function toEmbed({ permalink: uri, card, pictures }: CopyToPost, server: NetworkServer): Promise<object | null> {
+  const images: Awaited<ReturnType<typeof toImage>>[] = [];
+  for (const picture of card ? pictures.slice(0, 1) : pictures) images.push(await toImage(picture, server));
+  if (!card) return images.length > 0 ? { $type: "app.bsky.embed.images", images } : null;
+  const [title, description] = [shorten(card.title, CARD_LENGTH), shorten(card.description, CARD_LENGTH)];
+  const thumb = images[0]?.image;
+  return { $type: "app.bsky.embed.external", external: { uri, title, description, ...(thumb && { thumb }) } };
 }
 
-function readRatio(bytes: Uint8Array, type: CleanPicture["type"]): { width: number; height: number } | null {
+async function toImage({ bytes, type, alt }: CopyToPost["pictures"][number], server: NetworkServer) {
+  const headers = { "content-type": type };
+  const { blob: image } = await server.send("POST", "com.atproto.repo.uploadBlob", Uploaded, bytes, headers);
+  const aspectRatio = readRatio({ bytes, type });
+  return { image, alt: shorten(alt, ALT_LENGTH), ...(aspectRatio && { aspectRatio }) };
+}
+
+function readRatio(picture: Pick<CleanPicture, "bytes" | "type">): { width: number; height: number } | null {
   try {
-    return readDimensions({ bytes, type });
+    return readDimensions(picture);
   } catch (error) {
     return ifTwtxtError(() => null)(error);
   }
 }
 
-function toCard(uri: string, { title, description }: NonNullable<CopyToPost["card"]>): object {
-  const shorten = (text: string) => [...text].slice(0, CARD_LENGTH).join("");
-  return { uri, title: shorten(title), description: shorten(description) };
+function shorten(text: string, length: number): string {
+  return [...text].slice(0, length).join("");
 }
 
 /** Facets name their parts of the text in bytes of UTF-8. */

@@ -58,6 +58,11 @@ export class MastodonPosts implements PostingAccount {
     return { account: me.url, permissions: (await application)?.value.scopes?.join(" ") ?? null };
   }
 
+  async readPictureLimits(): Promise<{ count: number; bytes: number }> {
+    const { statuses, media_attachments: media } = (await this.#readLimits()).value.configuration;
+    return { count: statuses.max_media_attachments, bytes: media.image_size_limit };
+  }
+
   /** Searches the recent statuses of the account for a link to the post. */
   async find(permalink: string): Promise<Copy | null> {
     const { value: me } = await this.#readMe();
@@ -107,10 +112,7 @@ export class MastodonPosts implements PostingAccount {
     const quiet = parts.map((part) => (part.text === part.url ? part : { ...part, text: withoutMentions(part.text) }));
     const limit = statuses.max_characters - countGraphemes(name + (warning ?? ""));
     const ids: string[] = [];
-    for (const picture of pictures.slice(0, statuses.max_media_attachments)) {
-      if (picture.bytes.length <= media.image_size_limit)
-        ids.push(await this.#upload(picture, media.description_limit));
-    }
+    for (const picture of pictures) ids.push(await this.#upload(picture, media.description_limit));
     return {
       status: name + formatParts(fitParts(quiet, permalink, limit, measure)),
       media_ids: ids,

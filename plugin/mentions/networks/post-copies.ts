@@ -5,6 +5,7 @@ import { findAccountPage } from "../../feed/author-pages.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import { NETWORKS } from "../../options/syndicate.js";
 import { removeMetadata } from "../../pictures/remove-metadata.js";
+import { shrinkPicture } from "../../pictures/shrink-picture.js";
 import type { SitePages } from "../../site/site.js";
 import { readJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -86,6 +87,8 @@ class AccountRun {
   readonly #reports: MentionReport[] = [];
   /** The failure after which nothing more is asked in this run. */
   #failure: AttemptResult | null = null;
+  /** Why pictures were left out of the copy that is being posted. */
+  #leftOut: string[] = [];
 
   constructor(
     readonly account: PostingAccount,
@@ -203,11 +206,13 @@ class AccountRun {
     if (options.isDryRun) return { ...blank, outcome: "would be sent" };
     if (options.isOver()) return { ...blank, outcome: "waiting" };
     if (this.#failure) return { ...this.#failure, isAsked: false };
+    this.#leftOut = [];
     try {
       const copy = await work();
       await note(copy);
       await noteFault(options.store, account.network, null);
-      return { ...blank, endpoint: copy?.url ?? account.place, outcome: "sent" };
+      const why = this.#leftOut.length === 0 ? null : `without a picture: ${this.#leftOut.join(" ")}`;
+      return { ...blank, endpoint: copy?.url ?? account.place, outcome: "sent", why };
     } catch (error) {
       const { outcome, why } = resultOfError(error);
       const { status, notBefore } = error instanceof NetworkError ? error : blank;
@@ -238,15 +243,22 @@ class AccountRun {
     return url ? { text: name.text, url } : name;
   }
 
-  /** Pictures of the site itself. One that cannot be read is left out: the page has it. */
+  /** Pictures of the site itself. One that cannot be read, or is too large, is left out: the page has it. */
   async #readPictures(pictures: NonNullable<LiveCopy["facts"]["pictures"]>): Promise<CopyToPost["pictures"]> {
-    const own = pictures.filter(({ url }) => new URL(url).host === new URL(this.options.feedUrl).host).slice(0, 4);
-    const read = own.map(async ({ url, alt }) => {
+    const { host } = new URL(this.options.feedUrl);
+    const own = pictures.filter(({ url }) => new URL(url).host === host);
+    if (own.length === 0) return [];
+    const limits = await this.account.readPictureLimits();
+    const read = own.slice(0, limits.count).map(async ({ url, alt }) => {
       const response = await this.options.ask(url, { maxBytes: PICTURE_BYTES });
-      const { bytes, type } = removeMetadata(await response.bytes(), url);
-      return [{ bytes, type, alt }];
+      const picture = removeMetadata(await response.bytes(), url);
+      return [{ ...(await shrinkPicture(picture, limits.bytes, url)), alt }];
     });
-    return (await Promise.all(read.map((one) => one.catch(ifTwtxtError(() => []))))).flat();
+    const leaveOut = ifTwtxtError(({ message }) => {
+      this.#leftOut.push(message);
+      return [];
+    });
+    return (await Promise.all(read.map((one) => one.catch(leaveOut)))).flat();
   }
 }
 

@@ -1,4 +1,5 @@
 // plugin/mentions/networks/posting.ts: an account that posts copies of posts, and what it posts. PROTOCOL 2.7
+import type { CleanPicture } from "../../pictures/remove-metadata.js";
 import type { Sleep } from "../../store/retry.js";
 import type { TextPart } from "./copy-text.js";
 import type { Copy, NetworkName, NetworkParts } from "./network.js";
@@ -12,9 +13,9 @@ export interface CopyToPost {
   lang: string | null;
   /** The content warning; `null` for none. */
   warning: string | null;
-  /** Without metadata. */
-  pictures: readonly { bytes: Uint8Array; type: string; alt: string }[];
-  /** Of a preview; `null` without one. */
+  /** Without metadata, within the limits of the account. */
+  pictures: readonly (Pick<CleanPicture, "bytes" | "type"> & { alt: string })[];
+  /** Of a preview, whose picture is the first one; `null` without one. */
   card: { title: string; description: string } | null;
   /** The URL of the status that it replies to; `null` for none. */
   replyTo: string | null;
@@ -31,6 +32,8 @@ export interface PostingAccount {
   readonly place: string;
   /** Asks the server for the page of the account and for what the token may do, `null` if it does not say. Posts nothing. */
   check(): Promise<{ account: string; permissions: string | null }>;
+  /** How many pictures a copy may have, and the bytes of one. */
+  readPictureLimits(): Promise<{ count: number; bytes: number }>;
   /** The copy of the post with this page that was posted before, whether or not the store knows it; `null` for none. */
   find(permalink: string): Promise<Copy | null>;
   post(copy: CopyToPost): Promise<Copy>;

@@ -30,7 +30,7 @@ export interface MentionReport {
   /** `would be sent` in a dry run; `retry` failed and is tried again; `waiting` was not tried in this run. */
   outcome: FinalOutcome | "retry" | "waiting" | "would be sent";
   status: number | null;
-  /** Half a sentence; `null` for a success. */
+  /** Half a sentence; `null` for a success, unless a copy has no picture. */
   why: string | null;
   /** Time of the next attempt, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   next: string | null;

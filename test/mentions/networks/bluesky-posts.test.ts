@@ -72,25 +72,27 @@ it("a copy on Bluesky is found before it is posted, has one record however often
   expect([server.records.size, server.writes.length]).toEqual([0, 3]);
 });
 
-it("a copy on Bluesky is cut at 300 graphemes with its permalink, has pictures instead of a card, and a warning instead of the text", async () => {
+it("a copy on Bluesky is cut at 300 graphemes with its permalink, has a card with a picture, or else pictures, and a warning instead of the text", async () => {
   const { server, account: bluesky } = await account();
   const family = "👨‍👩‍👧‍👦";
   await bluesky.post(copy(`${`${family} `.repeat(200)}end`, { permalink: `${PAGE}a/` }));
   const bytes = readFileSync(new URL("../../pictures/files/plain.webp", import.meta.url));
-  const pictures = [
-    { bytes, type: "image/webp", alt: "Ten jars" },
-    { bytes: new Uint8Array(1_000_001), type: "image/png", alt: "Too large" },
-  ];
-  await bluesky.post(copy("Jars", { permalink: `${PAGE}b/`, pictures, card: { title: "Jars", description: "" } }));
-  await bluesky.post(copy("A spider!", { permalink: `${PAGE}c/`, warning: "Spiders", pictures }));
-  const [long, pictured, warned] = [...server.records.values()];
+  const pictures = ["Ten jars", "A jar"].map((alt) => ({ bytes, type: "image/webp" as const, alt }));
+  const card = { title: "Jars", description: "" };
+  await bluesky.post(copy("Jars", { permalink: `${PAGE}b/`, pictures }));
+  await bluesky.post(copy("Jars", { permalink: `${PAGE}c/`, pictures, card }));
+  await bluesky.post(copy("A spider!", { permalink: `${PAGE}d/`, warning: "Spiders", pictures }));
+  const [long, pictured, carded, warned] = [...server.records.values()];
   const graphemes = [...new Intl.Segmenter().segment(String(long?.text))].map(({ segment }) => segment);
   expect(graphemes.length).toBeLessThanOrEqual(300);
   expect(graphemes.length).toBeGreaterThan(290);
   expect(String(long?.text)).toMatch(new RegExp(`${family}… ${PAGE}a/$`));
-  expect(pictured?.embed).toMatchObject({ images: [{ alt: "Ten jars", aspectRatio: { width: expect.any(Number) } }] });
-  expect([warned?.text, warned?.embed]).toEqual([`Spiders\n\n${PAGE}c/`, undefined]);
-  expect(server.blobs.map(({ type }) => type)).toEqual(["image/webp"]);
+  expect(pictured?.embed).toMatchObject({
+    images: [{ alt: "Ten jars", aspectRatio: { width: expect.any(Number) } }, { alt: "A jar" }],
+  });
+  expect(carded?.embed).toMatchObject({ external: { ...card, thumb: { mimeType: "image/webp", size: bytes.length } } });
+  expect([warned?.text, warned?.embed]).toEqual([`Spiders\n\n${PAGE}d/`, undefined]);
+  expect(server.blobs.map(({ type }) => type)).toEqual(["image/webp", "image/webp", "image/webp"]);
 });
 
 it("a wrong app password is refused with the words of the server", async () => {

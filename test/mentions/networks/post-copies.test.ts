@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import type { Ask } from "../../../plugin/http/guard.js";
@@ -7,6 +8,7 @@ import { openAccounts } from "../../../plugin/mentions/networks/accounts.js";
 import { readPostedCopies } from "../../../plugin/mentions/networks/posted-copies.js";
 import { LedgerList } from "../../../plugin/mentions/send/ledger.js";
 import type { SendReport } from "../../../plugin/mentions/send/send.js";
+import { shrinkPicture } from "../../../plugin/pictures/shrink-picture.js";
 import type { SitePages } from "../../../plugin/site/site.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
@@ -251,6 +253,37 @@ describe("a copy", () => {
     const [media, ...others] = mastodon.media.values();
     expect([media?.description, media?.type, others]).toEqual(["Ten jars", "image/jpeg", []]);
     expect(media?.bytes.length).toBeLessThan(picture.length);
+  });
+
+  it("has a picture that is too large as a smaller one; one that is no picture is left out, which the report says", async () => {
+    const { mastodon, write, send, alice } = await blog();
+    const noise = { type: "gaussian", mean: 128, sigma: 30 } as const;
+    const create = { width: 300, height: 200, channels: 3, background: "white", noise } as const;
+    const exif = { IFD0: { Copyright: "Alice" } };
+    const photo = await sharp({ create }).withMetadata({ exif, orientation: 6 }).png().toBuffer();
+    alice.answers["/large.png"] = (response) => void response.end(photo);
+    alice.answers["/drawing.svg"] = (response) => void response.end("<svg/>");
+    mastodon.maxPictureBytes = 30_000;
+    const pictures = ["/large.png", "/drawing.svg"].map((path) => ({ url: alice.url + path, alt: "Ten jars" }));
+    write(TODAY, "Jars", "jars", { pictures });
+    const { mentions } = await send();
+    const [media, ...others] = mastodon.media.values();
+    expect([media?.type, media?.description, others]).toEqual(["image/jpeg", "Ten jars", []]);
+    expect(media?.bytes.length).toBeLessThan(30_000);
+    expect(await sharp(media?.bytes).metadata()).not.toHaveProperty("exif");
+    expect(mentions).toMatchObject([
+      { outcome: "sent", why: expect.stringMatching(/^without a picture: .*drawing.svg is an SVG drawing/) },
+    ]);
+  });
+
+  it("has no picture that is too large if sharp is not installed, and the remedy is named", async () => {
+    const picture = { bytes: new Uint8Array(1_000_001), type: "image/png", extension: ".png" } as const;
+    const name = "https://alice.example/a.png";
+    const none = async () => null;
+    await expect(shrinkPicture(picture, 1_000_000, name, none)).rejects.toThrow(
+      `${name} has more than 1 MB. Install sharp, which makes larger pictures smaller: npm install sharp`,
+    );
+    await expect(shrinkPicture(picture, 1_000_000, name)).rejects.toThrow("It is damaged");
   });
 });
 
