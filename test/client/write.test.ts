@@ -120,6 +120,7 @@ describe("the room to write in, without JavaScript", () => {
       "nothing is posted at bsky.app, because the option syndicate does not name &quot;bluesky&quot;.",
     );
     const { text: draft } = await visitor.submit("/write/draft", { body: "Yes", replyTo: note });
+    expect(draft).not.toContain('rare" open');
     expect(shownText(draft)).toContain(`You reply to ${note} . After you publish it`);
   });
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
+import { expectFits } from "../client/looks.js";
 import { sharedChromium } from "../helpers/chromium.js";
 import { type CommentedBlog, commentedBlog } from "../helpers/commented-blog.js";
 import { type FakeMastodon, fakeMastodon } from "../helpers/fake-mastodon.js";
@@ -15,7 +16,7 @@ const LAYOUT = `<!doctype html>
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>{{ title }}</title>
-<style>body { font: 1rem/1.5 sans-serif; max-width: 40rem; margin: 1rem auto; padding: 0 1rem }</style>
+<style>:root { background: canvas } body { font: 1rem/1.5 sans-serif; max-width: 40rem; margin: 1rem auto; padding: 0 1rem }</style>
 <main><h1>{{ title }}</h1>
 {{ content | safe }}{% twtxtSyndication %}
 {% twtxtMentions %}</main>
@@ -70,6 +71,7 @@ it("writes a picture of comments, as a reader sees them whose comment waits", as
   await fred.reload();
   await fred.getByRole("button", { name: "Edit" }).waitFor();
   await fred.getByText("Write a comment").click();
+  await expectFits(fred, "comments");
   await take(fred, "comments", new Map());
 });
 
@@ -92,5 +94,6 @@ it("writes a picture of answers from Mastodon", async () => {
   await blog.readThreads();
   const page = await reader(blog);
   await expect.poll(() => page.locator("li.u-comment").count()).toBe(3);
+  await expectFits(page, "networks");
   await take(page, "networks", new Map([[server.host, "mastodon.example"]]));
 });

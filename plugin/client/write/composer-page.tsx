@@ -59,7 +59,7 @@ export const WritePage: FC<WriteProps> = (props) => {
         </textarea>
         <DraftState saved={draft.saved} />
         <PictureFields {...pictures} />
-        <RareFields draft={draft} folders={folders} />
+        <RareFields {...{ draft, folders, answeredPage }} />
         <div class="actions">
           <button type="submit" name="next" value="save" class="primary">
             Save as a post
@@ -104,9 +104,10 @@ const Answered: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) =>
   );
 
 /** Rarely used. Open if the note replies to a twt that the page does not show. */
-const RareFields: FC<Pick<WriteProps, "draft" | "folders">> = ({ draft, folders }) => {
+const RareFields: FC<Pick<WriteProps, "draft" | "folders" | "answeredPage">> = ({ draft, folders, answeredPage }) => {
   const { title, tags, replyTo, answered } = draft;
-  const isUsed = title !== "" || tags !== "" || (replyTo !== null && answered?.replyTo !== replyTo);
+  const isShown = answeredPage !== null || answered?.replyTo === replyTo;
+  const isUsed = title !== "" || tags !== "" || (replyTo !== null && !isShown);
   return (
     <details class="rare" open={isUsed}>
       <summary>
