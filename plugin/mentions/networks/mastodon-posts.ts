@@ -1,6 +1,7 @@
 // plugin/mentions/networks/mastodon-posts.ts: posts, edits and deletes statuses on a server with the API of Mastodon.
 import * as v from "valibot";
 import { once } from "../../later.js";
+import { webUrlOrNull } from "../verify/source-text.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import { MastodonStatus, parseStatusUrl, toStatusPath } from "./mastodon.js";
 import type { Copy } from "./network.js";
@@ -86,6 +87,7 @@ export class MastodonPosts implements PostingAccount {
   }
 
   async edit(posted: Copy, copy: CopyToPost): Promise<Copy> {
+    if (!this.#isHere(posted)) return posted;
     const { in_reply_to_id: _, ...body } = await this.#toBody(copy);
     const edited = this.#server.send("PUT", toStatusPath(posted), MastodonStatus, body).catch(ifRefused(null, 404));
     const status = await edited;
@@ -93,12 +95,19 @@ export class MastodonPosts implements PostingAccount {
   }
 
   async delete(posted: Copy): Promise<void> {
+    if (!this.#isHere(posted)) return;
     const request = this.#server.request(toStatusPath(posted), v.unknown(), { method: "DELETE" });
     await request.catch(ifRefused(null, 404));
   }
 
+  /** The ID of a copy that the author posted at another server means another status here. */
+  #isHere({ server }: Copy): boolean {
+    return server === this.origin;
+  }
+
   #toCopy({ id, url, uri }: MastodonStatus): Copy {
-    return { network: "mastodon", url: url ?? uri, server: this.origin, id };
+    const page = webUrlOrNull(url ?? uri) ?? `${this.origin}/web/statuses/${encodeURIComponent(id)}`;
+    return { network: "mastodon", url: page, server: this.origin, id };
   }
 
   async #toBody({ parts, permalink, lang, warning, replyTo, pictures }: CopyToPost) {

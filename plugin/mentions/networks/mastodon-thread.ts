@@ -12,6 +12,8 @@ import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectVali
 const CONTEXT_BYTES = 24 * 2 ** 20;
 /** Mastodon sends this many replies to a request without a token. */
 const ANONYMOUS_REPLIES = 60;
+/** More than any server sends. */
+const MAX_REPLIES_SENT = 5000;
 /** Custom emojis in names, which are pictures on their server. */
 const EMOJI = /:[a-z0-9_]{2,}:/gi;
 const NO_BOTS = /#nobots?\b/i;
@@ -31,7 +33,10 @@ export const readMastodonThread: ReadThread = async (copy, parts) => {
   const hasAllReplies = server.token !== undefined || context.descendants.length < ANONYMOUS_REPLIES;
   return {
     published: toInstant(status.created_at),
-    replies: toReplies(selectValid(MastodonStatus, context.descendants), parts.isUnlistedWanted),
+    replies: toReplies(
+      selectValid(MastodonStatus, context.descendants.slice(0, MAX_REPLIES_SENT)),
+      parts.isUnlistedWanted,
+    ),
     reactions: [...likes.reactions, ...reposts.reactions],
     hasAll: { reply: hasAllReplies, like: likes.hasAll, repost: reposts.hasAll },
   };
@@ -92,7 +97,7 @@ function findParent(
 /** @returns `null` for one that does not want to be found */
 function toAccount({ url, acct, avatar, note, noindex, suspended, display_name }: MastodonAccount): Account | null {
   const page = webUrlOrNull(url);
-  if (page === null || noindex || suspended || NO_BOTS.test((note ?? "").replace(/<[^>]*>/g, ""))) return null;
+  if (page === null || noindex || suspended || NO_BOTS.test((note ?? "").replace(/<[^<>]*>/g, ""))) return null;
   const name = display_name.replace(EMOJI, "").trim() || acct;
   return { url: page, name, photo: webUrlOrNull(avatar ?? undefined) };
 }
@@ -102,7 +107,7 @@ function readAccounts(server: NetworkServer, path: string, type: Reaction["type"
   return readReactions(count > 0 ? `limit=${REACTIONS_PER_PAGE}` : null, async (page) => {
     const { value, headers } = await server.request(`${path}?${page}`, Accounts);
     const authors = selectValid(MastodonAccount, value).flatMap((account) => toAccount(account) ?? []);
-    const [, query = null] = /<[^>]*\?([^>]*)>\s*;\s*rel="?next\b/i.exec(headers.link ?? "") ?? [];
+    const [, query = null] = /<[^<>?]*\?([^<>]*)>\s*;\s*rel="?next\b/i.exec(headers.link ?? "") ?? [];
     const reactions = authors.map((author) => ({ type, author, published: null }));
     return { reactions, next: value.length === 0 ? null : query };
   });

@@ -9,6 +9,8 @@ import type { NetworkParts, Reaction } from "./network.js";
 const MAX_BYTES = 4 * 2 ** 20;
 /** A server that counts requests is not asked for its last ones, which its other clients may need. */
 const RESERVE = 5;
+/** Twice those of the longest threads. An answer of empty objects needs fifty times its size in memory. */
+const MAX_VALUES = 1_000_000;
 export const REACTIONS_PER_PAGE = 80;
 /** The newest likes, and the newest reposts, that are read. */
 const MAX_REACTION_PAGES = 3;
@@ -57,7 +59,7 @@ export class NetworkServer {
     const { bytes, trouble } = await answer.start();
     const { host } = new URL(this.api);
     const parse = <U>(as: v.GenericSchema<unknown, U>) =>
-      v.safeParse(v.pipe(v.string(), v.parseJson(), as), bytes.toString());
+      v.safeParse(v.pipe(BoundedJson, v.parseJson(), as), bytes.toString());
     const fail = (code: TwtxtErrorCode, message: string) =>
       new NetworkError(code, `${host} ${oneLine(message)}`, answer.status, readPause(answer, this.parts.now()));
     if (answer.status < 200 || answer.status > 299) {
@@ -87,6 +89,20 @@ export class NetworkServer {
         : { body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } };
     return (await this.request(path, schema, { method, isHttpsNeeded: true, ...content })).value;
   }
+}
+
+const STARTS: ReadonlySet<number> = new Set([...",[{"].map((character) => character.charCodeAt(0)));
+
+const BoundedJson = v.pipe(
+  v.string(),
+  v.check((json) => countValues(json) <= MAX_VALUES, `more than ${MAX_VALUES} values`),
+);
+
+/** At least as many as there are: commas in texts count, too. */
+function countValues(json: string): number {
+  let count = 0;
+  for (let i = 0; i < json.length; i += 1) if (STARTS.has(json.charCodeAt(i))) count += 1;
+  return count;
 }
 
 /** What both networks answer with an error. */

@@ -10,6 +10,7 @@ import { LedgerList } from "../../../plugin/mentions/send/ledger.js";
 import type { SendReport } from "../../../plugin/mentions/send/send.js";
 import { shrinkPicture } from "../../../plugin/pictures/shrink-picture.js";
 import type { SitePages } from "../../../plugin/site/site.js";
+import { writeJson } from "../../../plugin/store/json.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
@@ -234,6 +235,30 @@ describe("a copy", () => {
     expect(copiesIn(await send())).toEqual([]);
     expect(await readPostedCopies(store)).toEqual({});
     expect(await new LedgerList(store, alice.feedUrl).count()).toEqual({ withdrawn: 1 });
+  });
+
+  it("at a former server of the author is neither edited nor deleted: its ID means another status at the new one", async () => {
+    const { mastodon, write, send, deleted, page, store } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    await send();
+    const { [page("quinces")]: [copy] = [] } = await readPostedCopies(store);
+    const former = { [page("quinces")]: [{ ...copy, server: "https://former.example" }] };
+    await writeJson(store, "networks/copies", former);
+    write(TODAY, "Eleven jars", "quinces");
+    expect(copiesIn(await send())).toEqual(["changed sent"]);
+    deleted.push(page("quinces"));
+    await send();
+    expect(mastodon.posted().map(({ text }) => String(text).split(" h")[0])).toEqual(["Ten jars"]);
+  });
+
+  it("has a page on the web, whatever the server says", async () => {
+    const { mastodon, write, send, page, store } = await blog();
+    mastodon.me.url = "javascript:alert(1)//";
+    write(TODAY, "Ten jars", "quinces");
+    await send();
+    const [status] = mastodon.posted();
+    const url = `${mastodon.url}/web/statuses/${status?.id}`;
+    expect(await readPostedCopies(store)).toMatchObject({ [page("quinces")]: [{ url }] });
   });
 
   it("has up to four pictures of the site without metadata, with their alternative texts, and replies to a status", async () => {

@@ -404,6 +404,28 @@ describe("a server of a network", () => {
     expect((await mentions(PAGE)).slice(0, 3).map(({ text }) => text)).toEqual(["0", "1", "2"]);
   });
 
+  it("whose answers take a parser hours is read at once", async () => {
+    const { services, server, copy, bob, mentions } = await alice();
+    server.favourites.set(copy.id, [bob]);
+    server.headers = { link: "<".repeat(4_000) + "?".repeat(8_000) };
+    const eve = server.addAccount("eve", { note: "<".repeat(1_000_000) });
+    server.addStatus(eve, `<p>early</p>${"<b></b>".repeat(10_000)}late`, { in_reply_to_id: copy.id });
+    await services.runScheduled();
+    expect((await mentions(PAGE)).map(({ text }) => text).sort()).toEqual(["", "@alice lovely", "early"]);
+  });
+
+  it("that answers more values than any thread has is left alone", async () => {
+    const { services, server, mentions, log } = await alice();
+    server.handlers.push((request, response) => {
+      if (!request.url?.endsWith("/context")) return false;
+      response.end(`{"descendants":[${"{},".repeat(1_000_000)}{}]}`);
+      return true;
+    });
+    await services.runScheduled();
+    expect(log.filter((line) => line.includes("more than 1000000 values"))).toHaveLength(1);
+    expect(await mentions(PAGE)).toEqual([]);
+  });
+
   it("gets no request after the time of a run, and the rest in the next one", async () => {
     const { services, server, clock, pages, mentions } = await alice();
     server.onRequest = () => {
