@@ -10,6 +10,8 @@ const POSTS = "app.bsky.feed.post";
 
 export interface PostingBluesky extends LoopbackServer {
   did: string;
+  /** The URL of the server that has the account. */
+  home: string;
   /** Records by key. */
   records: Map<string, Record<string, unknown>>;
   /** Uploaded pictures, with their types. */
@@ -31,7 +33,7 @@ export async function postingBluesky(): Promise<PostingBluesky> {
       const { identifier, password } = json();
       if (identifier !== HANDLE || password !== PASSWORD)
         return send(401, { error: "AuthenticationRequired", message: "Invalid identifier or password" });
-      const service = [{ id: "#atproto_pds", type: "AtprotoPersonalDataServer", serviceEndpoint: server.url }];
+      const service = [{ id: "#atproto_pds", type: "AtprotoPersonalDataServer", serviceEndpoint: fake.home }];
       return send(200, { did: DID, handle: HANDLE, accessJwt: "jwt", refreshJwt: "r", didDoc: { id: DID, service } });
     }
     if (request.headers.authorization !== "Bearer jwt") return send(401, { error: "AuthMissing" });
@@ -63,6 +65,7 @@ export async function postingBluesky(): Promise<PostingBluesky> {
   };
   const fake: PostingBluesky = Object.assign(server, {
     did: DID,
+    home: server.url,
     records: new Map<string, Record<string, unknown>>(),
     blobs: [],
     writes: [],

@@ -9,10 +9,10 @@ import { shrinkPicture } from "../../pictures/shrink-picture.js";
 import type { SitePages } from "../../site/site.js";
 import { readJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { type Change, changesSince } from "../send/changes.js";
+import { type Change, changesSince, oldestMissing } from "../send/changes.js";
 import { MentionLedger, type MentionSource } from "../send/ledger.js";
 import { FinishedRecord, type LedgerName, type LedgerState } from "../send/ledger-records.js";
-import { type LiveMention, readAnyFeed, shortHash } from "../send/live-feed.js";
+import { type LiveFeed, type LiveMention, readAnyFeed, readArchives, shortHash } from "../send/live-feed.js";
 import {
   type AttemptResult,
   type MentionReport,
@@ -69,16 +69,11 @@ export interface CopyOptions extends PostingParts {
  * A copy is searched for on the network before it is posted, so that a killed run, or a store that was lost or restored, never
  * leads to a second one.
  *
- * @param twts - of the live feed
  * @throws TwtxtError `store-failed`
  */
-export async function postCopies(
-  twts: readonly ParsedTwt[],
-  posts: CopiedPosts,
-  options: CopyOptions,
-): Promise<MentionReport[]> {
+export async function postCopies(feed: LiveFeed, posts: CopiedPosts, options: CopyOptions): Promise<MentionReport[]> {
   const posted = await readPostedCopies(options.store);
-  const runs = posts.accounts.map((account) => new AccountRun(account, posts, { ...options, posted }).run(twts));
+  const runs = posts.accounts.map((account) => new AccountRun(account, posts, { ...options, posted }).run(feed));
   return (await Promise.all(runs)).flat();
 }
 
@@ -98,13 +93,16 @@ class AccountRun {
     this.#ledger = new MentionLedger({ ...options, part: account.network });
   }
 
-  async run(twts: readonly ParsedTwt[]): Promise<MentionReport[]> {
-    const live = new Map(this.#listLive(twts).map((copy) => [copy.mention.pair, copy]));
-    const known = { ...(await this.#ledger.read()), ...this.#createBaselines(twts) };
-    const mentions = [...live.values()].map(({ mention }) => mention);
-    const state = { mentions, archived: [], instants: new Set<string>(), linkedInstants: new Set<string>() };
+  async run(feed: LiveFeed): Promise<MentionReport[]> {
+    const known = { ...(await this.#ledger.read()), ...this.#createBaselines(feed.twts) };
+    const wanted = oldestMissing(known, feed.twts);
+    const archives = wanted === null ? { twts: [] } : await readArchives(this.options.ask, feed, wanted);
+    const [copies, older] = [this.#listLive(feed.twts), this.#listLive(archives.twts)];
+    const live = new Map([...older, ...copies].map((copy) => [copy.mention.pair, copy]));
+    const [mentions, archived] = [copies.map(({ mention }) => mention), older.map(({ mention }) => mention)];
+    const none = { instants: new Set<string>(), linkedInstants: new Set<string>(), isWhole: false };
     const now = this.options.isNow ? Number.POSITIVE_INFINITY : this.options.now();
-    const { due, later, stale } = changesSince(known, { ...state, isWhole: false }, now);
+    const { due, later, stale } = changesSince(known, { mentions, archived, ...none }, now);
     if (!this.options.isDryRun) await this.#ledger.forget(stale);
     for (const change of due) {
       const copy = change.kind === "gone" ? undefined : live.get(change.mention.pair);

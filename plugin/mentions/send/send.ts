@@ -112,12 +112,12 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
 
 /** Failures of this site's own store must not delay mentions. */
 async function copyPosts(
-  { twts }: LiveFeed,
+  feed: LiveFeed,
   options: SendOptions & { isOver(): boolean },
 ): Promise<Pick<SendReport, "mentions" | "troubles">> {
   if (!options.copies) return { mentions: [], troubles: [] };
   const { postCopies } = await poster();
-  const [result] = await Promise.allSettled([postCopies(twts, options.copies, options)]);
+  const [result] = await Promise.allSettled([postCopies(feed, options.copies, options)]);
   if (result.status === "fulfilled") return { mentions: result.value, troubles: [] };
   return { mentions: [], troubles: listErrors([result]) };
 }

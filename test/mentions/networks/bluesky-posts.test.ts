@@ -1,23 +1,34 @@
 import { readFileSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
+import { createGuard } from "../../../plugin/http/guard.js";
 import { openAccounts } from "../../../plugin/mentions/networks/accounts.js";
 import { toParts } from "../../../plugin/mentions/networks/copy-text.js";
 import type { CopyToPost } from "../../../plugin/mentions/networks/posting.js";
-import { strayed } from "../../helpers/loopback.js";
+import { fakeBluesky } from "../../helpers/fake-bluesky.js";
+import { loopbackRoute, strayed } from "../../helpers/loopback.js";
+import { names } from "../../helpers/names.js";
 import { postingBluesky } from "../../helpers/posting-bluesky.js";
-import { NOW, world } from "../send/outgoing.js";
+import { NOW } from "../send/outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
 const PAGE = "https://alice.example/posts/quinces/";
 
+const APP_VIEW = "public.api.bsky.app";
+
 async function account(change: Record<string, string> = {}) {
-  const server = await postingBluesky();
-  const { ask } = await world([server]);
+  const [server, view] = [await postingBluesky(), await fakeBluesky()];
+  const ask = createGuard({
+    userAgent: "test/1",
+    allowPrivateHosts: [server.host, new URL(change.TWTXT_BLUESKY_URL ?? server.url).host],
+    lookup: names({ [APP_VIEW]: ["192.0.2.1"] }),
+    route: (target) =>
+      loopbackRoute(target.host === APP_VIEW ? { protocol: "http:", host: "127.0.0.1", port: view.port } : target),
+  });
   const parts = { ask, now: () => NOW, sleep: async () => {} };
   const [opened] = openAccounts({ ...server.environment, ...change }, parts);
   if (!opened) throw new Error("There is no account.");
-  return { server, account: opened };
+  return { server, view, account: opened };
 }
 
 function copy(text: string, change: Partial<CopyToPost> = {}): CopyToPost {
@@ -93,6 +104,34 @@ it("a copy on Bluesky is cut at 300 graphemes with its permalink, has a card wit
   expect(carded?.embed).toMatchObject({ external: { ...card, thumb: { mimeType: "image/webp", size: bytes.length } } });
   expect([warned?.text, warned?.embed]).toEqual([`Spiders\n\n${PAGE}d/`, undefined]);
   expect(server.blobs.map(({ type }) => type)).toEqual(["image/webp", "image/webp", "image/webp"]);
+});
+
+it("a copy on Bluesky replies to the post that its post answers, and to the start of that thread", async () => {
+  const { server, view, account: bluesky } = await account();
+  const bob = view.addActor("bob.bsky.social");
+  const start = view.addPost(bob, "Who has quinces?");
+  const answer = view.addPost(view.addActor("carol.bsky.social"), "Not me", { parent: start });
+  const reply = async (permalink: string, replyTo: string) => {
+    await bluesky.post(copy("I have", { permalink, replyTo }));
+    return [...server.records.values()].at(-1)?.reply;
+  };
+  const [root, parent] = [start, answer].map(({ uri, cid }) => ({ uri, cid }));
+  const toPage = ({ author, uri }: typeof start) =>
+    `https://bsky.app/profile/${author.handle}/post/${uri.split("/").at(-1)}`;
+  expect(await reply(`${PAGE}a/`, toPage(answer))).toEqual({ root, parent });
+  expect(await reply(`${PAGE}b/`, toPage(start))).toEqual({ root, parent: root });
+  const gone = toPage(start).replace(/.$/, "z");
+  await expect(reply(`${PAGE}c/`, gone)).rejects.toMatchObject({ code: "source-refused" });
+  await expect(reply(`${PAGE}d/`, "https://mastodon.example/@bob/1")).rejects.toThrow("is no post on Bluesky");
+  expect(server.records.size).toBe(2);
+});
+
+it("an account on Bluesky that has moved to another server posts there", async () => {
+  const old = await postingBluesky();
+  const { server, account: bluesky } = await account({ TWTXT_BLUESKY_URL: old.url });
+  old.home = server.url;
+  await bluesky.post(copy("Ten jars"));
+  expect([old.records.size, server.records.size]).toEqual([0, 1]);
 });
 
 it("a wrong app password is refused with the words of the server", async () => {
