@@ -15,7 +15,7 @@ const LISTED = 100;
 
 /** Files for pages, and the limit of each in bytes, compressed. */
 const ASSETS = [
-  { file: "twtxt-mentions.js", what: "Component", limit: 8000 },
+  { file: "twtxt-mentions.js", what: "Component", limit: 10_000 },
   { file: "twtxt.css", what: "Stylesheet", limit: 4000 },
   { file: "twtxt-contact.js", what: "Contact form", limit: 1500 },
   { file: "twtxt-contact-conversation.js", what: "Contact form, when a reader uses it", limit: 33_500 },

@@ -30,7 +30,7 @@ interface FileServer {
   name: string;
   pid: number;
   pool: Pool;
-  end(): void;
+  end(): Promise<void>;
 }
 
 interface Size {
@@ -60,7 +60,7 @@ export async function measureStaticFiles(entry: string, { folder, rounds, stop }
       rounds,
     );
   } finally {
-    for (const server of servers) server.end();
+    await Promise.all(servers.map((server) => server.end()));
   }
 }
 
@@ -89,7 +89,7 @@ async function startAll(entry: string, folder: string, stop: AbortSignal): Promi
     writeFileSync(file, "0123456789".repeat(bytes / 10 + 1).slice(0, bytes));
   }
   const served = await startServe(entry, folder, stop);
-  const servers = [{ name: "serve", pid: served.pid, pool: new Pool(served.url), end: served.end }];
+  const servers = [{ name: "serve", ...toServer(served.pid, Number(new URL(served.url).port), served.end) }];
   const other = await startServer([...process.execArgv, fileURLToPath(import.meta.url), "sirv", site], stop);
   servers.push({ name: "sirv", ...toServer(other.pid, other.port, other.end) });
   for (const [name, start] of [
@@ -104,7 +104,7 @@ async function startAll(entry: string, folder: string, stop: AbortSignal): Promi
 
 function toServer(pid: number, port: number, end: () => void) {
   const pool = new Pool(`http://127.0.0.1:${port}`);
-  return { pid, pool, end: () => void pool.destroy().finally(end) };
+  return { pid, pool, end: () => pool.destroy().finally(end) };
 }
 
 async function startNginx(folder: string, site: string) {
