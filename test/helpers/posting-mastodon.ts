@@ -16,6 +16,8 @@ export interface PostingMastodon extends FakeMastodon {
   /** What was posted, edited and deleted, such as `POST 110…`, oldest first. */
   writes: string[];
   media: Map<string, Media>;
+  /** The IDs of statuses by idempotency key, which Mastodon keeps for an hour. */
+  keys: Map<string, string>;
   /** Called before a status is created; throws to answer nothing. */
   onPost: () => void;
   maxCharacters: number;
@@ -33,12 +35,12 @@ export interface PostingMastodon extends FakeMastodon {
 export async function postingMastodon(token = "secret-token"): Promise<PostingMastodon> {
   const server = await fakeMastodon();
   const me = server.addAccount("alice");
-  const keys = new Map<string, string>();
   const fake: PostingMastodon = Object.assign(server, {
     token,
     me,
     writes: [],
     media: new Map<string, Media>(),
+    keys: new Map<string, string>(),
     onPost: () => {},
     maxCharacters: 500,
     maxPictureBytes: 16_777_216,
@@ -47,7 +49,7 @@ export async function postingMastodon(token = "secret-token"): Promise<PostingMa
     posted: () => [...server.statuses.values()].filter(({ account }) => account.id === me.id),
   });
   server.handlers.push((request, response) => {
-    const work = route(fake, keys, request);
+    const work = route(fake, request);
     if (work === null) return false;
     const send = ([status, value]: Answer) =>
       response.writeHead(status, { "content-type": "application/json; charset=utf-8" }).end(JSON.stringify(value));
@@ -59,11 +61,7 @@ export async function postingMastodon(token = "secret-token"): Promise<PostingMa
 
 type Answer = readonly [status: number, value: unknown];
 
-function route(
-  fake: PostingMastodon,
-  keys: Map<string, string>,
-  request: IncomingMessage,
-): (() => Promise<Answer>) | null {
+function route(fake: PostingMastodon, request: IncomingMessage): (() => Promise<Answer>) | null {
   const { pathname, searchParams } = new URL(request.url ?? "", fake.url);
   const isSigned = request.headers.authorization !== undefined;
   const denied: Answer = [401, { error: "The access token is invalid" }];
@@ -102,7 +100,7 @@ function route(
     case "POST /api/v2/media":
       return own(() => upload(fake, request));
     case "POST /api/v1/statuses":
-      return own(() => post(fake, keys, request));
+      return own(() => post(fake, request));
     case "PUT /api/v1/statuses/:id":
       return own(() => edit(fake, id, request));
     case "DELETE /api/v1/statuses/:id":
@@ -144,16 +142,16 @@ async function upload(fake: PostingMastodon, request: IncomingMessage): Promise<
   return [200, { ...media, preview_url: media.url }];
 }
 
-async function post(fake: PostingMastodon, keys: Map<string, string>, request: IncomingMessage): Promise<Answer> {
+async function post(fake: PostingMastodon, request: IncomingMessage): Promise<Answer> {
   const key = request.headers["idempotency-key"];
   const body = JSON.parse(String(await buffer(request)));
-  const known = typeof key === "string" ? fake.statuses.get(keys.get(key) ?? "") : undefined;
+  const known = typeof key === "string" ? fake.statuses.get(fake.keys.get(key) ?? "") : undefined;
   if (known) return [200, known];
   fake.onPost();
   const change = toStatus(fake, body);
   if (typeof change === "string") return [422, { error: `Validation failed: ${change}` }];
   const status = fake.addStatus(fake.me, "", change);
-  if (typeof key === "string") keys.set(key, status.id);
+  if (typeof key === "string") fake.keys.set(key, status.id);
   fake.writes.push(`POST ${status.id}`);
   return [200, status];
 }

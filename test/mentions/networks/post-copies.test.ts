@@ -188,6 +188,7 @@ describe("never twice", () => {
     first.write(TODAY, "Ten jars", "quinces");
     await first.send();
     for (let i = 0; i < 130; i += 1) first.mastodon.addStatus(first.mastodon.me, "<p>Something else</p>");
+    first.mastodon.keys.clear();
     const lost = memoryStore();
     expect(copiesIn(await first.sendWith(lost))).toEqual(["new sent"]);
     expect(first.mastodon.writes).toHaveLength(1);
@@ -383,6 +384,8 @@ describe("a network that refuses", () => {
     ],
     ["429 without one", { status: 429 }, "2026-11-20T09:10"],
     ["500", { status: 500, body: "<html>" }, "2026-11-20T09:10"],
+    ["JSON of another shape", { status: 200, body: '{"id":{"id":7}}' }, "2026-11-20T09:10"],
+    ["JSON nested beyond the stack", { status: 200, body: "[".repeat(100_000) }, "2026-11-20T09:10"],
   ])("%s: is asked again later", async (_, fault, next) => {
     const { mastodon, write, send, clock } = await blog();
     write(TODAY, "Ten jars", "quinces");

@@ -391,7 +391,7 @@ describe("a server of a network", () => {
 
   it("with 5,000 replies to a copy gives the newest 500", async () => {
     const environment: Record<string, string> = { TWTXT_MASTODON_TOKEN: "read" };
-    const { services, server, copy, bob, clock, mentions } = await alice({
+    const { services, server, copy, bob, clock, mentions, log } = await alice({
       environment,
       mentions: { allow: ["bob.example"] },
     });
@@ -402,6 +402,7 @@ describe("a server of a network", () => {
     }
     await services.runScheduled();
     expect((await mentions(PAGE)).slice(0, 3).map(({ text }) => text)).toEqual(["0", "1", "2"]);
+    expect(log).toContain(`Answers to ${PAGE} at ${copy.url}: 500 new or changed, 0 removed.`);
   });
 
   it("whose answers take a parser hours is read at once", async () => {
