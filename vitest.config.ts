@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { compiledPlugin } from "./test/helpers/compiled-plugin.js";
 import { TIME_LIMITS } from "./test/helpers/longest.js";
 import { reportersFor } from "./test/helpers/reporters.js";
 
@@ -44,6 +45,7 @@ class FirstOnes extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [compiledPlugin],
   test: {
     include: ["test/**/*.test.ts", "test/**/*.test.tsx"],
     // Whole stories in a browser, behind proxies and from the packed package: `npm run test:e2e`.

@@ -12,10 +12,12 @@ const sources = join(root, "plugin");
 /** @param folder - as deep as plugin/, because some modules use paths relative to their own */
 export async function compile(folder: string): Promise<void> {
   const files = await readdir(sources, { recursive: true });
-  const modules = files.filter((file) => file.endsWith(".ts") && !/^(?:cli|client|browser)\//.test(file));
+  const modules = files.filter((file) => /\.tsx?$/.test(file) && !/^browser\/|^cli\/main\.ts$/.test(file));
   const options = { format: "esm", platform: "node", target: "node20", logLevel: "warning" } as const;
   await build({
     ...options,
+    sourcemap: "inline",
+    sourcesContent: false,
     entryPoints: modules.map((file) => join(sources, file)),
     outdir: folder,
     outbase: sources,

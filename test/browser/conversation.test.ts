@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { readAsset } from "../../build/plugin-from-source.js";
 import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
 import { conversationHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
@@ -11,6 +10,7 @@ import { readHtml } from "../../plugin/site/read-html.js";
 import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { longConversation, longMention, ownAnswers } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { readAsset } from "../helpers/read-asset.js";
 import { openTab } from "../helpers/tabs.js";
 
 const POST = "https://alice.example/posts/x/";

@@ -1,6 +1,5 @@
 // test/browser/timeline.test.ts: the timeline in a real Chromium.
 import { expect, it } from "vitest";
-import { readAsset } from "../../build/plugin-from-source.js";
 import { timelineHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
@@ -9,6 +8,7 @@ import { textHtml } from "../../plugin/site/text-html.js";
 import type { TimelineTwt } from "../../plugin/site/timeline.js";
 import { describeInChromium, violationsIn } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { readAsset } from "../helpers/read-asset.js";
 import { openTab } from "../helpers/tabs.js";
 
 const UPDATED = "2026-11-22T12:00:00Z";

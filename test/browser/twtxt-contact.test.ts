@@ -18,12 +18,10 @@ import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
 import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
-import { COMPILED } from "../helpers/paths.js";
+import { readAsset } from "../helpers/read-asset.js";
 import { openTab } from "../helpers/tabs.js";
 
 const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
-
-const readAsset = (file: string) => readFile(join(COMPILED, "browser", file), "utf8");
 
 /** The Content-Security-Policy that the documentation recommends. */
 const [, POLICY = ""] =

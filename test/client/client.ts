@@ -1,13 +1,13 @@
 // test/client/client.ts: runs the local web client in this process, and sends it requests as a browser or an attacker would.
 import { request as httpRequest } from "node:http";
 import { Hono } from "hono";
-import { readAsset } from "../../build/plugin-from-source.js";
 import { type RunningClient, startClient } from "../../plugin/client/app.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom } from "../../plugin/client/notices.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
 import type { Clock } from "../../plugin/clock.js";
 import { afterEach } from "../helpers/hooks.js";
+import { readAsset } from "../helpers/read-asset.js";
 
 const running: RunningClient[] = [];
 

@@ -1,4 +1,5 @@
 // test/client/writer.ts: the client of an author who writes.
+import { setTimeout } from "node:timers/promises";
 import { expect } from "vitest";
 import { type GitSite, gitSite } from "../author/notes/git-site.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -20,7 +21,11 @@ export async function published(visitor: Visitor, fields: Readonly<Record<string
   const { headers } = await visitor.post("/write/publish", fields);
   expect(headers.get("location")).toBe("/write/publication");
   let { text } = await visitor.get("/write/publication");
-  while (text.includes("data-busy")) ({ text } = await visitor.get("/write/publication"));
+  while (text.includes("data-busy")) {
+    // Git has the processor meanwhile.
+    await setTimeout(20);
+    ({ text } = await visitor.get("/write/publication"));
+  }
   return text;
 }
 

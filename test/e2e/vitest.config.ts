@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { compiledPlugin } from "../helpers/compiled-plugin.js";
 import { TIME_LIMITS } from "../helpers/longest.js";
 import { reportersFor } from "../helpers/reporters.js";
 
@@ -7,6 +8,7 @@ import { reportersFor } from "../helpers/reporters.js";
  * registry. Separate from the other tests, which cover the same code in smaller parts and a fraction of the time.
  */
 export default defineConfig({
+  plugins: [compiledPlugin],
   test: {
     include: ["test/e2e/*.test.ts", "test/hosting/*.test.ts"],
     globalSetup: ["test/helpers/temporary-folder.ts", "test/helpers/compile.ts"],

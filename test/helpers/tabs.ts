@@ -27,6 +27,8 @@ let context: Promise<BrowserContext> | undefined;
 const tabs: Tab[] = [];
 /** The number of tabs that the current test has opened. */
 let opened = 0;
+/** Whether a test of the current file has opened a tab. */
+let hasOpened = false;
 /** The URL of a blank page: `about:blank` would end the process of the tab. */
 let blankPage: string | undefined;
 
@@ -36,7 +38,8 @@ afterEach(() => {
 
 // A page that is left open would continue its animations and requests.
 afterAll(async () => {
-  if (tabs.length === 0) return;
+  if (!hasOpened) return;
+  hasOpened = false;
   blankPage ??= await serveBlankPage();
   await Promise.all(tabs.map(({ page }) => page.goto(blankPage ?? "about:blank")));
 });
@@ -44,6 +47,7 @@ afterAll(async () => {
 /** Opens a tab without data, permissions and listeners of other tests. The tabs of one test share their data. */
 export async function openTab({ viewport = VIEWPORT, script = "" } = {}): Promise<Page> {
   context ??= newContext();
+  hasOpened = true;
   if (opened === 0) await clear(await context);
   tabs[opened] ??= await newTab(await context);
   const tab = tabs[opened] as Tab;
