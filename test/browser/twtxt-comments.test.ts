@@ -36,6 +36,11 @@ async function write(page: Page, text: string, name?: string): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).first().click();
 }
 
+/** The number of databases and stored values of the site. */
+function countData(page: Page): Promise<unknown> {
+  return page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)");
+}
+
 const item = (page: Page, text: string) => page.locator("li.u-comment").filter({ hasText: text }).last();
 
 describeInChromium("a reader under a post", () => {
@@ -148,9 +153,7 @@ describeInChromium("a reader under a post", () => {
     page.on("dialog", (dialog) => dialog.accept());
     await page.getByRole("button", { name: "Forget me in this browser" }).click();
     await page.waitForLoadState();
-    await expect
-      .poll(() => page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
-      .toBe(0);
+    await expect.poll(() => countData(page)).toBe(0);
     expect(await item(page, "A draft").count()).toBe(0);
   });
 
@@ -253,6 +256,7 @@ describeInChromium("a reader who wants to be told of answers by mail", () => {
     page.on("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Forget this conversation" }).click();
     await expect.poll(() => blog.confirmAddresses()).toEqual([]);
+    await expect.poll(() => countData(page)).toBe(0);
     await page.goto(`${blog.url}/posts/quinces/`);
     await page.getByText("Write a comment").click();
     await page.getByRole("textbox", { name: "Your comment" }).focus();
