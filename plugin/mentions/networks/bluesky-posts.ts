@@ -14,7 +14,9 @@ import type { CopyToPost, PostingAccount, PostingParts } from "./posting.js";
 
 /** The server that knows the servers of most accounts. */
 const ENTRYWAY = "https://bsky.social";
+/** In graphemes. The server also refuses more than 3,000 bytes. */
 const LIMIT = 300;
+const BYTES_PER_GRAPHEME = 10;
 const PICTURE_LIMITS = { count: 4, bytes: 1_000_000 };
 const ALT_LENGTH = 2000;
 const CARD_LENGTH = 300;
@@ -90,7 +92,7 @@ export class BlueskyPosts implements PostingAccount {
     const { parts, permalink, lang, warning, card, replyTo } = copy;
     // Bluesky has no content warnings: what is behind one is read on the page.
     const shown = warning === null ? parts : [{ text: warning, url: null }];
-    const fitted = fitParts(shown, permalink, LIMIT, ({ text }) => countGraphemes(text));
+    const fitted = fitParts(shown, permalink, LIMIT, measure);
     const reply = replyTo === null ? null : await this.#findReply(replyTo);
     const hidden = { pictures: [], card: card && { ...card, description: "" } };
     const embed = await toEmbed(warning === null ? copy : { ...copy, ...hidden }, server);
@@ -142,6 +144,10 @@ function readRatio(picture: Pick<CleanPicture, "bytes" | "type">): { width: numb
 
 function shorten(text: string, length: number): string {
   return [...text].slice(0, length).join("");
+}
+
+function measure({ text }: TextPart): number {
+  return Math.max(countGraphemes(text), Buffer.byteLength(text) / BYTES_PER_GRAPHEME);
 }
 
 /** Facets name their parts of the text in bytes of UTF-8. */

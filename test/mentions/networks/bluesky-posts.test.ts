@@ -83,21 +83,24 @@ it("a copy on Bluesky is found before it is posted, has one record however often
   expect([server.records.size, server.writes.length]).toEqual([0, 3]);
 });
 
-it("a copy on Bluesky is cut at 300 graphemes with its permalink, has a card with a picture, or else pictures, and a warning instead of the text", async () => {
+it("a copy on Bluesky is cut at 300 graphemes or 3,000 bytes with its permalink, has a card with a picture, or else pictures, and a warning instead of the text", async () => {
   const { server, account: bluesky } = await account();
   const family = "👨‍👩‍👧‍👦";
-  await bluesky.post(copy(`${`${family} `.repeat(200)}end`, { permalink: `${PAGE}a/` }));
+  await bluesky.post(copy("🍐 ä ".repeat(200), { permalink: `${PAGE}a/` }));
+  await bluesky.post(copy(`${family} `.repeat(200), { permalink: `${PAGE}e/` }));
   const bytes = readFileSync(new URL("../../pictures/files/plain.webp", import.meta.url));
   const pictures = ["Ten jars", "A jar"].map((alt) => ({ bytes, type: "image/webp" as const, alt }));
   const card = { title: "Jars", description: "" };
   await bluesky.post(copy("Jars", { permalink: `${PAGE}b/`, pictures }));
   await bluesky.post(copy("Jars", { permalink: `${PAGE}c/`, pictures, card }));
   await bluesky.post(copy("A spider!", { permalink: `${PAGE}d/`, warning: "Spiders", pictures }));
-  const [long, pictured, carded, warned] = [...server.records.values()];
+  const [long, large, pictured, carded, warned] = [...server.records.values()];
   const graphemes = [...new Intl.Segmenter().segment(String(long?.text))].map(({ segment }) => segment);
   expect(graphemes.length).toBeLessThanOrEqual(300);
   expect(graphemes.length).toBeGreaterThan(290);
-  expect(String(long?.text)).toMatch(new RegExp(`${family}… ${PAGE}a/$`));
+  expect(String(long?.text)).toMatch(new RegExp(`(🍐|ä)… ${PAGE}a/$`));
+  expect(Buffer.byteLength(String(large?.text))).toBeLessThanOrEqual(3000);
+  expect(String(large?.text)).toMatch(new RegExp(`${family}… ${PAGE}e/$`));
   expect(pictured?.embed).toMatchObject({
     images: [{ alt: "Ten jars", aspectRatio: { width: expect.any(Number) } }, { alt: "A jar" }],
   });
