@@ -35,6 +35,7 @@ layout: base.njk
 <div class="e-content">{{ content | safe }}</div>
 <a class="p-author h-card" href="/">{{ twtxt.nick }}</a> <a class="u-url" href="{{ page.url }}"><time class="dt-published" datetime="{{ page.date.toISOString() }}">{{ page.date.toISOString() }}</time></a>
 </article>
+{% twtxtSyndication %}
 {% twtxtMentions %}
 `;
 
@@ -112,6 +113,7 @@ function configOf(options: Record<string, unknown>): string {
   return `import twtxt from "eleventy-plugin-twtxt";
 
 export default function (config) {
+  config.addPassthroughCopy("pictures");
   config.addPlugin(twtxt, {
 ${lines.join("")}  });
 }

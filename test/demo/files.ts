@@ -6,7 +6,7 @@ import { addressOf, fileOf, makeKey, storedBy } from "./letters.js";
 import { check, show, tell } from "./telling.js";
 
 /** A picture of one pixel. */
-const PICTURE = Buffer.from(
+export const PICTURE = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
   "base64",
 );

@@ -1,13 +1,16 @@
-// test/demo/main.ts: `npm run demo`: two blogs on this machine exchange mentions, messages and files, readers write to one of them and comment there, and an impostor fails.
+// test/demo/main.ts: `npm run demo`: two blogs on this machine exchange mentions, messages and files, readers write to one of them and comment there, answers come home from other networks, and an impostor fails.
 import { randomBytes } from "node:crypto";
 import { parseFeed } from "../../plugin/index.js";
+import { runAfterEachHooks } from "../helpers/hooks.js";
 import { type Blog, blog, openClient, readLink, removeBlogs, serve } from "./blog.js";
+import { DemoClock } from "./clock.js";
 import { comments } from "./comments.js";
 import { contactPage } from "./contact-page.js";
 import { files } from "./files.js";
 import { fileOf, letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
 import { serveAtNetlify } from "./netlify.js";
+import { type Networks, networks, startNetworks } from "./networks.js";
 import { ctrlC, endAll, freePorts, type Running, until } from "./process.js";
 import { check, show, tell } from "./telling.js";
 
@@ -17,9 +20,12 @@ const isKept = process.argv.includes("--keep");
 const TOKEN = randomBytes(16).toString("hex");
 const NOTE = "Yours were earlier than mine";
 
+/** A server on this machine. */
+type Neighbour = Pick<Blog, "url">;
+
 /** The host that serves the blogs. */
 interface Host {
-  start(blog: Blog, neighbour: Blog, environment: Record<string, string>): Promise<Running>;
+  start(blog: Blog, neighbours: readonly Neighbour[], environment: Record<string, string>): Promise<Running>;
   /** Runs the work that follows a deploy. */
   deployed(blog: Blog): Promise<void>;
   /** Runs the hourly work of a blog now. */
@@ -35,6 +41,7 @@ try {
 
 async function demo(): Promise<void> {
   const mail = await mailServer();
+  const clock = new DemoClock();
   try {
     const [alicePort = 0, bobPort = 0] = await freePorts(2);
     const host = isNetlify ? "netlify" : "node";
@@ -44,11 +51,13 @@ async function demo(): Promise<void> {
     const bob = blog("bob", bobPort, host, {
       "posts/hello.md": "---\ndate: 2026-10-03T08:00:00Z\n---\nHello, this is Bob.\n",
     });
-    await story(alice, bob, mail, isNetlify ? netlifyHost() : nodeHost());
+    await story({ alice, bob, mail, clock, ...(await startNetworks()) }, isNetlify ? netlifyHost() : nodeHost());
     console.log("\nThe demo is complete.");
     if (isKept) await keep({ blog: alice, key: "second" }, { blog: bob, key: "first" });
   } finally {
     await mail.end();
+    await runAfterEachHooks();
+    clock.remove();
   }
 }
 
@@ -79,7 +88,14 @@ For another link, open the address of the client without the token. The new link
   await Promise.all(clients.map((client) => client.end()));
 }
 
-async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Promise<void> {
+interface Parts extends Networks {
+  alice: Blog;
+  bob: Blog;
+  mail: MailServer;
+  clock: DemoClock;
+}
+
+async function story({ alice, bob, mail, clock, mastodon, bluesky }: Parts, host: Host): Promise<void> {
   const secrets = { TWTXT_MENTIONS_TOKEN: TOKEN, TWTXT_SMTP_URL: mail.url, TWTXT_MAIL_TO: "alice@alice.example" };
 
   tell("Alice and Bob each have a blog with an address. Both are built and served on this machine.");
@@ -87,9 +103,10 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await makeAddress(bob);
   alice.configure({ blobs: true, mentions: { comments: true } });
   await alice.build();
-  await host.start(alice, bob, secrets);
+  const accounts = { ...mastodon.environment, ...bluesky.environment };
+  await host.start(alice, [bob, mastodon, bluesky], { ...secrets, ...accounts });
   await bob.build();
-  await host.start(bob, alice, {});
+  await host.start(bob, [alice], {});
 
   tell("Bob writes a note that mentions Alice. It is not published yet, so no mention is sent.");
   await bob.type(["eleventy-twtxt", "post", `@<alice ${alice.feedUrl}> ${NOTE}, weren't they?`]);
@@ -137,6 +154,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await letters(alice, bob);
   await contactPage(alice, "second");
   await comments(alice, "second");
+  await networks(alice, { mastodon, bluesky, clock, key: "second", deployed: host.deployed });
   await files(alice, bob, "second");
 }
 
@@ -144,8 +162,8 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
 function nodeHost(): Host {
   const places = new Map<Blog, { args: string[]; environment: Record<string, string>; running: Running }>();
   return {
-    async start(blog, neighbour, environment) {
-      const args = neighbours(blog, neighbour);
+    async start(blog, others, environment) {
+      const args = neighbours(blog, ...others);
       const running = await serve(blog, args, environment);
       places.set(blog, { args, environment, running });
       return running;
@@ -165,8 +183,8 @@ function netlifyHost(): Host {
   const places = new Map<Blog, Awaited<ReturnType<typeof serveAtNetlify>>>();
   const scheduled = async (blog: Blog) => places.get(blog)?.invoke("twtxt-scheduled");
   return {
-    async start(blog, neighbour, environment) {
-      const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: [blog, neighbour].map(({ url }) => new URL(url).host).join(" ") };
+    async start(blog, others, environment) {
+      const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: [blog, ...others].map(({ url }) => new URL(url).host).join(" ") };
       const place = await serveAtNetlify(blog, { ...environment, ...hosts });
       places.set(blog, place);
       blog.takenOver = place.reloaded;
@@ -178,8 +196,8 @@ function netlifyHost(): Host {
   };
 }
 
-function neighbours(...blogs: Blog[]): string[] {
-  return blogs.flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
+function neighbours(...servers: Neighbour[]): string[] {
+  return servers.flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
 }
 
 async function textOf(url: string): Promise<string> {

@@ -43,6 +43,8 @@ export interface FakeMastodon extends LoopbackServer {
   headers: Record<string, string>;
   /** The token that may read; another one is refused. */
   token: string;
+  /** The time of a new status. */
+  now(): string;
   /** Called before each answer. */
   onRequest(): void;
   /** The tokens that were sent. */
@@ -51,6 +53,8 @@ export interface FakeMastodon extends LoopbackServer {
   handlers: ((request: IncomingMessage, response: ServerResponse) => boolean)[];
   addAccount(acct: string, change?: Partial<FakeAccount>): FakeAccount;
   addStatus(account: FakeAccount, content: string, change?: Partial<FakeStatus>): FakeStatus;
+  /** As it is sent. */
+  toEntity(status: FakeStatus): FakeStatus;
 }
 
 export async function fakeMastodon(): Promise<FakeMastodon> {
@@ -65,6 +69,7 @@ export async function fakeMastodon(): Promise<FakeMastodon> {
     headers: {},
     token: "read",
     tokens: [],
+    now: () => "2026-11-20T08:00:00.123Z",
     onRequest() {},
     handlers: [],
     addAccount(acct: string, change: Partial<FakeAccount> = {}): FakeAccount {
@@ -85,7 +90,7 @@ export async function fakeMastodon(): Promise<FakeMastodon> {
       const id = nextId();
       const status = {
         ...{ id, uri: `${account.uri}/statuses/${id}`, url: `${account.url}/${id}`, account, content },
-        ...{ created_at: "2026-11-20T08:00:00.123Z", edited_at: null, visibility: "public", language: "en" },
+        ...{ created_at: fake.now(), edited_at: null, visibility: "public", language: "en" },
         ...{ sensitive: false, spoiler_text: "", in_reply_to_id: null, in_reply_to_account_id: null, reblog: null },
         ...{ media_attachments: [], mentions: [], tags: [], emojis: [], card: null, poll: null, application: null },
         ...change,
@@ -93,6 +98,7 @@ export async function fakeMastodon(): Promise<FakeMastodon> {
       fake.statuses.set(status.id, status);
       return status;
     },
+    toEntity: (status: FakeStatus) => toEntity(fake, status, groupReplies(fake)),
   });
   return fake;
 }

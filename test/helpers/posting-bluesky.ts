@@ -1,6 +1,7 @@
 // test/helpers/posting-bluesky.ts: a server of an account on Bluesky, after docs.bsky.app and atproto.com.
-import { hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
+import { base32nopad } from "@scure/base";
 import { type LoopbackServer, loopbackServer } from "./loopback.js";
 
 const DID = "did:plc:ewvi7nxzyoun6zhxrhs64oiz";
@@ -45,7 +46,7 @@ export async function postingBluesky(): Promise<PostingBluesky> {
     }
     if (method === "repo.uploadBlob") {
       fake.blobs.push({ type: request.headers["content-type"], bytes: body });
-      const ref = { $link: hash("sha256", body) };
+      const ref = { $link: toCid(body) };
       return send(200, { blob: { $type: "blob", ref, mimeType: request.headers["content-type"], size: body.length } });
     }
     const { repo, collection, rkey, record } = json();
@@ -72,4 +73,10 @@ export async function postingBluesky(): Promise<PostingBluesky> {
     environment,
   });
   return fake;
+}
+
+/** https://dasl.ing/cid.html */
+function toCid(bytes: Uint8Array): string {
+  const digest = createHash("sha256").update(bytes).digest();
+  return `b${base32nopad.encode(Uint8Array.of(1, 0x55, 0x12, digest.length, ...digest)).toLowerCase()}`;
 }

@@ -3,11 +3,17 @@ import type { IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { type FakeAccount, type FakeMastodon, type FakeStatus, fakeMastodon } from "./fake-mastodon.js";
 
+/** https://docs.joinmastodon.org/entities/MediaAttachment/ */
 interface Media {
   id: string;
   type: string;
-  url: string | null;
+  url: string;
   description: string | null;
+  [field: string]: unknown;
+}
+
+interface UploadedMedia extends Media {
+  mimeType: string;
   bytes: Uint8Array;
 }
 
@@ -15,7 +21,7 @@ export interface PostingMastodon extends FakeMastodon {
   me: FakeAccount;
   /** What was posted, edited and deleted, such as `POST 110…`, oldest first. */
   writes: string[];
-  media: Map<string, Media>;
+  media: Map<string, UploadedMedia>;
   /** The IDs of statuses by idempotency key, which Mastodon keeps for an hour. */
   keys: Map<string, string>;
   /** Called before a status is created; throws to answer nothing. */
@@ -39,7 +45,7 @@ export async function postingMastodon(token = "secret-token"): Promise<PostingMa
     token,
     me,
     writes: [],
-    media: new Map<string, Media>(),
+    media: new Map<string, UploadedMedia>(),
     keys: new Map<string, string>(),
     onPost: () => {},
     maxCharacters: 500,
@@ -62,7 +68,8 @@ export async function postingMastodon(token = "secret-token"): Promise<PostingMa
 type Answer = readonly [status: number, value: unknown];
 
 function route(fake: PostingMastodon, request: IncomingMessage): (() => Promise<Answer>) | null {
-  const { pathname, searchParams } = new URL(request.url ?? "", fake.url);
+  const { pathname: path, searchParams } = new URL(request.url ?? "", fake.url);
+  const pathname = path.replace(/\/$/, "");
   const isSigned = request.headers.authorization !== undefined;
   const denied: Answer = [401, { error: "The access token is invalid" }];
   const own = (work: () => Promise<Answer> | Answer) => async () => (isSigned ? work() : denied);
@@ -74,15 +81,16 @@ function route(fake: PostingMastodon, request: IncomingMessage): (() => Promise<
       return own(() => [200, { name: "eleventy-plugin-twtxt", scopes: fake.scopes }]);
     case "POST /api/v1/apps":
       return async () => {
-        const { client_name, redirect_uris, scopes } = JSON.parse(String(await buffer(request)));
+        const { client_name, redirect_uris, scopes } = await readBody(request);
         return [200, { name: client_name, client_id: "app", client_secret: "hidden", redirect_uris, scopes }];
       };
     case "POST /oauth/token":
       return async () => {
-        const { code, client_secret, redirect_uri } = JSON.parse(String(await buffer(request)));
-        const isRight = code === "the-code" && client_secret === "hidden" && redirect_uri.endsWith(":oob");
+        const { code, client_secret, redirect_uri } = await readBody(request);
+        const isRight = code === "the-code" && client_secret === "hidden" && String(redirect_uri).endsWith(":oob");
         return isRight ? [200, { access_token: fake.token, token_type: "Bearer" }] : [400, { error: "invalid_grant" }];
       };
+    case "GET /api/v1/instance":
     case "GET /api/v2/instance":
       return async () => [200, instance(fake)];
     case `GET /api/v1/accounts/${fake.me.id}/statuses`: {
@@ -105,9 +113,12 @@ function route(fake: PostingMastodon, request: IncomingMessage): (() => Promise<
       return own(() => edit(fake, id, request));
     case "DELETE /api/v1/statuses/:id":
       return own(() => {
-        if (!fake.statuses.delete(id)) return [404, { error: "Record not found" }];
+        const status = fake.statuses.get(id);
+        if (!status) return [404, { error: "Record not found" }];
+        const entity = fake.toEntity(status);
+        fake.statuses.delete(id);
         fake.writes.push(`DELETE ${id}`);
-        return [200, {}];
+        return [200, entity];
       });
     default:
       return null;
@@ -118,6 +129,7 @@ function instance({ maxCharacters, maxPictureBytes }: PostingMastodon) {
   return {
     domain: "mastodon.example",
     version: "4.5.2",
+    api_versions: { mastodon: 7 },
     configuration: {
       statuses: { max_characters: maxCharacters, max_media_attachments: 4, characters_reserved_per_url: 23 },
       media_attachments: { image_size_limit: maxPictureBytes, description_limit: 1500 },
@@ -126,45 +138,56 @@ function instance({ maxCharacters, maxPictureBytes }: PostingMastodon) {
 }
 
 async function upload(fake: PostingMastodon, request: IncomingMessage): Promise<Answer> {
-  const body = await buffer(request);
-  const type = request.headers["content-type"] ?? "";
-  const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();
-  const file = form.get("file") as File;
+  const { file, description = null } = await readBody(request);
+  if (!(file instanceof File)) return [422, { error: "Validation failed: File can't be blank" }];
   const id = String(fake.media.size + 1);
-  const description = form.get("description");
-  const media = {
-    id,
-    type: file.type,
-    url: `${fake.url}/media/${id}`,
-    description: description && String(description),
+  const url = `${fake.url}/media/${id}`;
+  const text = description === null ? null : String(description);
+  const media: Media = {
+    ...{ id, type: "image", url, preview_url: url, description: text },
+    ...{ remote_url: null, text_url: null, meta: {}, blurhash: "LEHV6nWB2yk8pyo0adR*.7kCMdnj" },
   };
-  fake.media.set(id, { ...media, bytes: new Uint8Array(await file.arrayBuffer()) });
-  return [200, { ...media, preview_url: media.url }];
+  fake.media.set(id, { ...media, mimeType: file.type, bytes: new Uint8Array(await file.arrayBuffer()) });
+  return [200, media];
 }
 
 async function post(fake: PostingMastodon, request: IncomingMessage): Promise<Answer> {
   const key = request.headers["idempotency-key"];
-  const body = JSON.parse(String(await buffer(request)));
+  const body = await readBody(request);
   const known = typeof key === "string" ? fake.statuses.get(fake.keys.get(key) ?? "") : undefined;
-  if (known) return [200, known];
+  if (known) return [200, fake.toEntity(known)];
   fake.onPost();
   const change = toStatus(fake, body);
   if (typeof change === "string") return [422, { error: `Validation failed: ${change}` }];
   const status = fake.addStatus(fake.me, "", change);
   if (typeof key === "string") fake.keys.set(key, status.id);
   fake.writes.push(`POST ${status.id}`);
-  return [200, status];
+  return [200, fake.toEntity(status)];
 }
 
 async function edit(fake: PostingMastodon, id: string, request: IncomingMessage): Promise<Answer> {
-  const change = toStatus(fake, JSON.parse(String(await buffer(request))));
+  const change = toStatus(fake, await readBody(request));
   const status = fake.statuses.get(id);
   if (!status) return [404, { error: "Record not found" }];
   if (typeof change === "string") return [422, { error: `Validation failed: ${change}` }];
   const { in_reply_to_id: _, ...edited } = change;
   fake.writes.push(`PUT ${id}`);
-  fake.statuses.set(id, { ...status, ...edited, edited_at: "2026-11-20T09:00:00.000Z" });
-  return [200, fake.statuses.get(id)];
+  const next = { ...status, ...edited, edited_at: "2026-11-20T09:00:00.000Z" };
+  fake.statuses.set(id, next);
+  return [200, fake.toEntity(next)];
+}
+
+/** JSON or a form, in which the names of lists end in `[]`. */
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const type = request.headers["content-type"] ?? "";
+  const body = new Response(new Uint8Array(await buffer(request)), { headers: { "content-type": type } });
+  if (type.startsWith("application/json")) return Object(await body.json());
+  const form = await body.formData();
+  const fields = [...form.keys()].map((name) => {
+    const isList = name.endsWith("[]");
+    return isList ? [name.slice(0, -2), form.getAll(name)] : [name, form.get(name)];
+  });
+  return Object.fromEntries(fields);
 }
 
 /** @returns a sentence for an invalid request */
@@ -173,15 +196,18 @@ function toStatus(fake: PostingMastodon, body: Record<string, unknown>): Partial
   const counted = text.replace(/https?:\/\/[^\s)]+/g, "x".repeat(23)) + String(body.spoiler_text ?? "");
   if ([...new Intl.Segmenter().segment(counted)].length > fake.maxCharacters)
     return `Text character limit of ${fake.maxCharacters} exceeded`;
-  const ids = (body.media_ids ?? []) as string[];
+  const ids = [body.media_ids ?? []].flat().map(String);
   return {
     text,
     content: toHtml(text),
     spoiler_text: String(body.spoiler_text ?? ""),
-    sensitive: body.sensitive === true,
+    sensitive: [true, "true", "True", "1"].includes(body.sensitive as string | boolean),
     language: body.language ?? null,
     in_reply_to_id: (body.in_reply_to_id as string | undefined) ?? null,
-    media_attachments: ids.flatMap((id) => fake.media.get(id) ?? []),
+    media_attachments: ids.flatMap((id) => {
+      const { mimeType: _, bytes: __, ...media } = fake.media.get(id) ?? { id: null };
+      return media.id === null ? [] : [media];
+    }),
   };
 }
 

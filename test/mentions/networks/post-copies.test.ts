@@ -296,7 +296,7 @@ describe("a copy", () => {
       text: expect.stringMatching(/^@bob@bob.example Thanks /),
     });
     const [media, ...others] = mastodon.media.values();
-    expect([media?.description, media?.type, others]).toEqual(["Ten jars", "image/jpeg", []]);
+    expect([media?.description, media?.mimeType, others]).toEqual(["Ten jars", "image/jpeg", []]);
     expect(media?.bytes.length).toBeLessThan(picture.length);
   });
 
