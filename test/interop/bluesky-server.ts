@@ -14,7 +14,7 @@ import { PICTURE } from "../demo/files.js";
 import { check } from "../demo/telling.js";
 import { fakeBluesky } from "../helpers/fake-bluesky.js";
 import { freePort } from "../helpers/ports.js";
-import { ALT, PAGE, postingParts, toCopy } from "./copies.js";
+import { ALT, PAGE, pictures, postingParts, toCopy } from "./copies.js";
 
 const HERE = fileURLToPath(new URL("networks", import.meta.url));
 const INSTALL = ["ci", "--prefix", HERE, "--ignore-scripts", "--no-audit", "--no-fund"];
@@ -84,11 +84,10 @@ async function postTo(pds: RunningPds): Promise<void> {
   };
   const account = open();
   check((await account.check()).account.endsWith("/alice.test"), "we sign in with an app password");
-  check((await account.find({ permalink: PAGE })) === null, "nothing is found before it is posted");
+  check((await account.find(PAGE)) === null, "nothing is found before it is posted");
 
-  const pictures = [{ bytes: new Uint8Array(PICTURE), type: "image/png", alt: ALT }];
   const posted = await account.post({ ...toCopy(PAGE), lang: "de", pictures });
-  const found = await account.find({ permalink: PAGE });
+  const found = await account.find(PAGE);
   check(
     JSON.stringify(found) === JSON.stringify(posted),
     "a record under our key is posted, and found by its permalink",
@@ -102,13 +101,14 @@ async function postTo(pds: RunningPds): Promise<void> {
 
   const replyTo = parsePostUrl(answered.uri)?.url ?? null;
   await account.post({ ...toCopy(`${PAGE}b/`), replyTo });
-  await account.post({ ...toCopy(`${PAGE}c/`, "👨‍👩‍👧‍👦 ".repeat(400)), card: { title: "Quitten", description: "" } });
-  check(
-    (await listRecords(pds)).length === 3,
-    "the server takes an answer, and a cut text of 300 characters with a card",
-  );
+  await account.post({
+    ...toCopy(`${PAGE}c/`, "👨‍👩‍👧‍👦 ".repeat(400)),
+    pictures,
+    card: { title: "Quitten", description: "" },
+  });
+  check((await listRecords(pds)).length === 3, "the server takes an answer, and a text that is cut, with a card");
   await account.delete(posted);
-  check((await open().find({ permalink: PAGE })) === null, "a deleted record is gone");
+  check((await open().find(PAGE)) === null, "a deleted record is gone");
   await account.delete(posted);
   const wrong = open({ TWTXT_BLUESKY_PASSWORD: "aaaa-bbbb-cccc-dddd" });
   const refusal = await wrong.check().catch(String);

@@ -3,9 +3,11 @@ import { createGuard } from "../../plugin/http/guard.js";
 import { APP_VIEW } from "../../plugin/mentions/networks/bluesky.js";
 import { toParts } from "../../plugin/mentions/networks/copy-text.js";
 import type { CopyToPost, PostingParts } from "../../plugin/mentions/networks/posting.js";
+import { PICTURE } from "../demo/files.js";
 
 export const PAGE = "https://alice.example/posts/quinces/";
 export const ALT = "A quince";
+export const pictures: CopyToPost["pictures"] = [{ bytes: PICTURE, type: "image/png", alt: ALT }];
 const TEXT = "Quitten & Käse für @<bob https://bob.example/twtxt.txt>";
 
 interface Server {

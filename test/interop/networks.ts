@@ -20,7 +20,7 @@ import { runAfterEachHooks } from "../helpers/hooks.js";
 import { postingBluesky } from "../helpers/posting-bluesky.js";
 import { type PostingMastodon, postingMastodon } from "../helpers/posting-mastodon.js";
 import { installBlueskyServer, tryBlueskyServer } from "./bluesky-server.js";
-import { ALT, guardFor, PAGE, postingParts, toCopy } from "./copies.js";
+import { ALT, guardFor, PAGE, pictures, postingParts, toCopy } from "./copies.js";
 import { pythonWith } from "./python.js";
 
 const PACKAGES = ["Mastodon.py==2.3.3", "atproto==0.0.73", "toot==0.52.1"];
@@ -105,7 +105,7 @@ function checkSame(theirs: Partial<Read> | undefined, ours: Thread | null, clien
 
 async function writeWithMastodonPy(python: string, mastodon: PostingMastodon, folder: string): Promise<void> {
   const { account, parts } = openAccount(mastodon.environment, mastodon);
-  const copy = await account.post({ ...toCopy(PAGE), lang: "de", warning: "Food", pictures: [picture()] });
+  const copy = await account.post({ ...toCopy(PAGE), lang: "de", warning: "Food", pictures });
   const page = `${PAGE}more/`;
   const args = [script("write.py"), mastodon.url, mastodon.token, join(folder, "quince.png"), page, copy.id];
   const { ours, posted, again, answer, ...read } = JSON.parse((await run(python, args)).stdout);
@@ -120,7 +120,7 @@ async function writeWithMastodonPy(python: string, mastodon: PostingMastodon, fo
   check(read.found.join() === posted && read.latest.includes(copy.id), "Mastodon.py searches and lists statuses");
   check(!mastodon.statuses.has(read.gone), "Mastodon.py deletes a status");
 
-  const found = await account.find({ permalink: page });
+  const found = await account.find(page);
   check(found?.id === posted, "we find the status of Mastodon.py by its link");
   const thread = await readMastodonThread(found as Copy, { ...parts, isUnlistedWanted: false });
   const texts = thread?.replies.map(({ html }) => toText(html)).join();
@@ -173,8 +173,8 @@ async function validateRecords(python: string): Promise<void> {
   const card = { title: "Quitten", description: "Zehn Gläser" };
   const link = "[Rezept](https://carol.example/k%C3%A4se)";
   const text = `🍐 für @<bob https://bob.example/twtxt.txt>: ${link}`;
-  await account.post({ ...toCopy(PAGE, text), lang: "de", card });
-  await account.post({ ...toCopy(`${PAGE}b/`), pictures: [picture()] });
+  await account.post({ ...toCopy(PAGE, text), lang: "de", card, pictures });
+  await account.post({ ...toCopy(`${PAGE}b/`), pictures });
   await account.post({ ...toCopy(`${PAGE}c/`), warning: "Food", card });
   await account.post({ ...toCopy(`${PAGE}d/`), replyTo: parsePostUrl(answered.uri)?.url ?? null });
   await account.post(toCopy(`${PAGE}e/`, "👨‍👩‍👧‍👦 ".repeat(400)));
@@ -206,10 +206,6 @@ function openAccount(
   const [account] = openAccounts(environment, parts);
   if (!account) throw new Error("There is no account.");
   return { account, parts };
-}
-
-function picture() {
-  return { bytes: new Uint8Array(PICTURE), type: "image/png", alt: ALT };
 }
 
 function toText(html: string): string {
