@@ -313,7 +313,7 @@ describe("a copy", () => {
     write(TODAY, "Jars", "jars", { pictures });
     const { mentions } = await send();
     const [media, ...others] = mastodon.media.values();
-    expect([media?.type, media?.description, others]).toEqual(["image/jpeg", "Ten jars", []]);
+    expect([media?.mimeType, media?.description, others]).toEqual(["image/jpeg", "Ten jars", []]);
     expect(media?.bytes.length).toBeLessThan(30_000);
     expect(await sharp(media?.bytes).metadata()).not.toHaveProperty("exif");
     expect(mentions).toMatchObject([
