@@ -95,7 +95,10 @@ class AccountRun {
 
   async run(feed: LiveFeed): Promise<MentionReport[]> {
     const known = { ...(await this.#ledger.read()), ...this.#createBaselines(feed.twts) };
-    const wanted = oldestMissing(known, feed.twts);
+    const pairs = new Set(this.posts.twts.map(({ page }) => this.#toPair(page ?? "")));
+    const isOnSite = ({ pair }: { pair: string }) => pairs.has(pair);
+    const [done, unfinished] = [known.done.filter(isOnSite), known.unfinished.filter(isOnSite)];
+    const wanted = oldestMissing({ ...known, done, unfinished }, feed.twts);
     const archives = wanted === null ? { twts: [] } : await readArchives(this.options.ask, feed, wanted);
     const [copies, older] = [this.#listLive(feed.twts), this.#listLive(archives.twts)];
     const live = new Map([...older, ...copies].map((copy) => [copy.mention.pair, copy]));

@@ -229,7 +229,7 @@ describe("a copy", () => {
   });
 
   it("is edited with its post also in an archive of the feed, from where nothing else is posted", async () => {
-    const { mastodon, write, send, alice, page } = await blog();
+    const { mastodon, write, send, alice, page, facts, ask } = await blog();
     write(TODAY, "Ten jars", "quinces");
     await send();
     alice.archives["1.txt"] = { [TODAY]: `Eleven jars ${page("quinces")}`, [DAYS_6]: `Hens ${page("hens")}` };
@@ -238,6 +238,14 @@ describe("a copy", () => {
     expect(copiesIn(await send())).toEqual(["changed sent"]);
     expect(mastodon.posted().map(({ text }) => text)).toEqual([`Eleven jars ${page("quinces")}`]);
     expect(copiesIn(await send())).toEqual([]);
+    // No archive is read for a post that is no longer on the site.
+    facts.clear();
+    const asked: string[] = [];
+    await send({}, (url, request) => {
+      asked.push(new URL(url).pathname);
+      return ask(url, request);
+    });
+    expect(asked).toEqual(["/twtxt.txt"]);
   });
 
   it("stays if its post leaves the feed, and is deleted with a deleted post", async () => {
