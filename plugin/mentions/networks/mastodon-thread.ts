@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import { escapeHtml } from "../../site/html.js";
+import { isSameHost } from "../../url.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 import { MastodonAccount, MastodonStatus, toStatusPath } from "./mastodon.js";
 import type { Account, Copy, Reaction, ReadThread, Status, ThreadParts } from "./network.js";
@@ -68,7 +69,7 @@ function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolea
   const byId = new Map(statuses.map((status) => [status.id, status]));
   const shown = new Map<string, Status>();
   for (const status of statuses) {
-    const url = webUrlOrNull(status.url ?? status.uri);
+    const url = findPage(status);
     const author = toAccount(status.account);
     const isPublic = status.visibility === "public" || (isUnlistedWanted && status.visibility === "unlisted");
     if (url === null || author === null || !isPublic) continue;
@@ -77,6 +78,16 @@ function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolea
     shown.set(status.id, { url, author, html, published: toInstant(status.created_at), replyTo: null });
   }
   return [...shown].map(([id, status]) => ({ ...status, replyTo: findParent(id, byId, shown) }));
+}
+
+/**
+ * The page of a status. Servers check that a status has the host of its `uri`, but anyone can claim the `url` of someone
+ * else's status.
+ */
+function findPage({ url, uri, account }: MastodonStatus): string | null {
+  const [page = null, ...own] = [url ?? uri, uri, account.url].map((each) => webUrlOrNull(each));
+  const isOwn = page !== null && own.some((each) => each !== null && isSameHost(page, each));
+  return isOwn ? page : webUrlOrNull(uri);
 }
 
 /** The URL of the nearest shown reply above; that of a private one must not be told. */

@@ -60,8 +60,11 @@ export class NetworkServer {
     const { host } = new URL(this.api);
     const parse = <U>(as: v.GenericSchema<unknown, U>) =>
       v.safeParse(v.pipe(BoundedJson, v.parseJson(), as), bytes.toString());
-    const fail = (code: TwtxtErrorCode, message: string) =>
-      new NetworkError(code, `${host} ${oneLine(message)}`, answer.status, readPause(answer, this.parts.now()));
+    const fail = (code: TwtxtErrorCode, message: string) => {
+      // A server may repeat the token, which would stand in logs, in the store and in its backups.
+      const what = this.token === undefined ? message : message.replaceAll(this.token, "…");
+      return new NetworkError(code, `${host} ${oneLine(what)}`, answer.status, readPause(answer, this.parts.now()));
+    };
     if (answer.status < 200 || answer.status > 299) {
       const { success, output } = parse(Refusal);
       const why = success ? [output.error, output.message].filter((part) => part !== "").join(": ") : "";

@@ -216,8 +216,10 @@ class ThreadReader {
     const findOwnPost = (url: string) => copies.find((own) => isSameUrl(own.url, url))?.page ?? null;
     const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost });
     const view = await received.journal.read();
-    // Such as what Bridgy sent.
-    const isOfOther = (known: StoredMention) => known.copy === undefined && known.target === page;
+    const ofOthers = new Set(copies.map((other) => parseCopy(other.url)?.url).filter((url) => url !== copy.url));
+    // Such as what Bridgy sent, and what is in the thread of another copy, which this server must not replace.
+    const isOfOther = (known: StoredMention) =>
+      known.target === page && (known.copy === undefined || ofOthers.has(known.copy));
     const wanted = found.filter(({ identity }) => !view.findNamed(identity).some(isOfOther));
     const present = new Set([...wanted.map(({ identity }) => identity), ...others.map(({ url }) => normalUrl(url))]);
     const isMissing = ({ copy: ofCopy, state, type, identity }: StoredMention) =>

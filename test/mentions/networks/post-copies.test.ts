@@ -355,6 +355,15 @@ describe("a network that refuses", () => {
     expect(await readFaults(store)).toEqual({});
   });
 
+  it("a token and repeats it does not bring it into the reasons that are kept", async () => {
+    const { mastodon, write, send, store } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    mastodon.fault = { status: 401, body: JSON.stringify({ error: "Bearer secret-token is revoked" }) };
+    const { mentions } = await send();
+    expect(mentions).toMatchObject([{ why: expect.stringContaining('"Bearer … is revoked"') }]);
+    expect(JSON.stringify(await readFaults(store))).not.toContain("secret-token");
+  });
+
   it("an account that has moved is tried again for three days, and its copies are given up then", async () => {
     const { mastodon, write, send, store, clock } = await blog();
     write(TODAY, "Ten jars", "quinces");

@@ -179,6 +179,28 @@ describe("a post with a copy on Mastodon", () => {
     expect(await site.mentions(PAGE)).toHaveLength(1);
   });
 
+  it("keeps an answer when someone else claims its URL, in the same thread or in that of another copy", async () => {
+    const { server, copy, pages, answer } = await alice();
+    const other = await fakeMastodon();
+    const otherCopy = other.addStatus(other.addAccount("alice"), "<p>Quinces</p>");
+    const twts = [{ ...TWT, syndication: [copy.url, otherCopy.url] }];
+    const { services, mentions, clock } = receiver({ pages: { ...pages, twts }, neighbours: [server, other] });
+    await services.runScheduled();
+    const eve = server.addAccount("eve@eve.example");
+    const created_at = "2026-11-20T08:30:00.000Z";
+    server.addStatus(eve, "<p>forged</p>", { in_reply_to_id: copy.id, url: answer.url, created_at });
+    other.addStatus(answer.account, "<p>forged, too</p>", {
+      ...{ in_reply_to_id: otherCopy.id, uri: answer.uri, url: answer.url },
+    });
+    clock.time += HOUR;
+    await services.runScheduled();
+    const found = (await mentions(PAGE)).map(({ text, source }) => [text, new URL(source).host]).sort();
+    expect(found).toEqual([
+      ["@alice lovely", "bob.example"],
+      ["forged", "eve.example"],
+    ]);
+  });
+
   it("shows an answer once that Bridgy sent before", async () => {
     const { services, mentions, answer, store, pages, server } = await alice();
     const before = receiver({ key: ALICE.publicKey, pages: { ...pages, twts: [TWT] }, store, neighbours: [server] });
