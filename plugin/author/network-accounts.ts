@@ -106,7 +106,7 @@ export async function createMastodonSecrets(
   const token = await signInToMastodon(server, signIn).catch(
     ifTwtxtError(({ code, message }) => {
       throw new TwtxtError(code, `${message} Check the address of your server and the code, and try again.`);
-    }),
+    }, "source-refused"),
   );
   const [urlName, tokenName] = ACCOUNT_VARIABLES.mastodon;
   return token === null ? null : { [urlName]: origin, [tokenName]: token };

@@ -218,9 +218,9 @@ const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) =
       />
       {state !== "shown" && button("shown picked", "Approve selected")}
       {state !== "rejected" && button("rejected picked", "Reject selected")}
+      {button("blocked picked", "Block selected")}
       {state !== "shown" && button("shown all", `Approve all ${mentions.length}`)}
       {state !== "rejected" && button("rejected all", `Reject all ${mentions.length}`)}
-      {button("blocked picked", "Block selected")}
     </Form>
   );
 };
