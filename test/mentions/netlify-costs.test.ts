@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { RATE_LIMIT } from "../../plugin/eleventy/output/netlify-functions.js";
+import { openAccounts } from "../../plugin/mentions/networks/accounts.js";
+import { toParts } from "../../plugin/mentions/networks/copy-text.js";
+import { readMastodonThread } from "../../plugin/mentions/networks/mastodon-thread.js";
+import { nextReading, parseCopy } from "../../plugin/mentions/networks/read-threads.js";
+import { postingBluesky } from "../helpers/posting-bluesky.js";
+import { postingMastodon } from "../helpers/posting-mastodon.js";
 import { receiver, settingsOf } from "../helpers/receiver.js";
+import { world } from "./send/outgoing.js";
 
 const text = readFileSync(new URL("../../docs/mentions.md", import.meta.url), "utf8");
 
@@ -33,6 +40,54 @@ function creditsOfThreads(): (string | number)[][] {
   );
 }
 
+/** The readings of a copy in its first 30 days and later, by runs each hour. */
+function countReadings(): [number, number] {
+  const HOUR = 3600_000;
+  const days: number[] = [];
+  for (let hour = 1, read = 0; hour < 400 * 24; hour += 1) {
+    const next = nextReading({ published: 0, read });
+    if (next === null || next > hour * HOUR) continue;
+    read = hour * HOUR;
+    days.push(hour / 24);
+  }
+  const later = days.filter((day) => day > 30).length;
+  return [days.length - later, later];
+}
+
+/** What servers are asked for a post with a picture and two copies, and for a reading of the copy that takes more. */
+async function countRequests() {
+  const [mastodon, bluesky] = [await postingMastodon(), await postingBluesky()];
+  const { ask } = await world([mastodon, bluesky]);
+  const parts = { ask, now: Date.now, sleep: async () => {} };
+  const open = () => openAccounts({ ...mastodon.environment, ...bluesky.environment }, parts);
+  const bytes = readFileSync(new URL("../pictures/files/plain.webp", import.meta.url));
+  const copy = {
+    ...{ key: "key", parts: toParts("Ten jars"), permalink: "https://alice.example/posts/quinces/" },
+    ...{ lang: null, warning: null, card: null, replyTo: null },
+    pictures: [{ bytes, type: "image/webp" as const, alt: "Ten jars" }],
+  };
+  const asked = [mastodon.requests, bluesky.requests];
+  const count = async (work: (account: ReturnType<typeof open>[number]) => Promise<unknown>) => {
+    const before = asked.flat().length;
+    for (const account of open()) await work(account);
+    return asked.flat().length - before;
+  };
+  const posting = await count(async (account) => {
+    await account.readPictureLimits();
+    await account.find(copy.permalink);
+    await account.post(copy);
+  });
+  const [status] = mastodon.posted();
+  const posted = status && parseCopy(status.url);
+  if (!posted) throw new Error("There is no copy.");
+  const editing = await count(async (account) => account.edit?.(posted, copy));
+  mastodon.favourites.set(posted.id, [mastodon.addAccount("bob")]);
+  mastodon.reblogs.set(posted.id, [mastodon.addAccount("carol")]);
+  const before = mastodon.requests.length;
+  await readMastodonThread(posted, { ask, now: Date.now, isUnlistedWanted: false });
+  return { posting, editing, reading: mastodon.requests.length - before };
+}
+
 describe("the costs on Netlify, as documented", () => {
   const { limits, rebuild } = settingsOf({}).mentions;
   const verification = hours(limits.verificationSeconds * DAYS) * PRICE.gigabyteHour;
@@ -57,25 +112,29 @@ describe("the costs on Netlify, as documented", () => {
     });
   });
 
-  it("are those of the readings of threads, each of at most four requests and about a second", () => {
-    const [first, others] = [76, 48];
+  it("are those of copies, by the requests and the readings that they take, each reading a second and each copy two", async () => {
+    const requests = await countRequests();
+    const [first, others] = countReadings();
     const readings = (copies: number) => copies * (first + others);
-    const credits = (count: number) => hours(count) * PRICE.gigabyteHour;
+    const copying = (posts: number) => posts * (requests.posting + requests.editing);
+    const credits = (seconds: number) => hours(seconds) * PRICE.gigabyteHour;
+    const month = (posts: number) => [
+      readings(posts * 2),
+      readings(posts * 2) * requests.reading + copying(posts),
+      Math.round(credits(readings(posts * 2) + posts * 4 * 2)),
+    ];
     expect(creditsOfThreads()).toEqual([
-      ["a copy, in its first 30 days", first, first * 4, Number(credits(first).toFixed(1))],
-      ["a copy, in each later month of its first year", Math.round(others / 11), Math.ceil((others / 11) * 4), 0.01],
+      ["posting a post with a picture to both networks", 0, requests.posting, Number(credits(4).toFixed(2))],
+      ["editing it", 0, requests.editing, Number(credits(4).toFixed(2))],
+      ["a copy, in its first 30 days", first, first * requests.reading, Number(credits(first).toFixed(1))],
       [
-        "10 posts a month with two copies each, for a year",
-        readings(20),
-        readings(20) * 4,
-        Math.round(credits(readings(20))),
+        "a copy, in each later month of its first year",
+        Math.round(others / 11),
+        Math.ceil((others / 11) * requests.reading),
+        0.01,
       ],
-      [
-        "100 posts a month with two copies each, for a year",
-        readings(200),
-        readings(200) * 4,
-        Math.round(credits(readings(200))),
-      ],
+      ["10 posts a month with two copies each, each edited once, for a year", ...month(10)],
+      ["100 posts a month with two copies each, each edited once, for a year", ...month(100)],
     ]);
   });
 
