@@ -25,11 +25,13 @@ export interface TemplateData extends TemplateContext {
   layout?: unknown;
   twt?: unknown;
   replyTo?: unknown;
+  lang?: unknown;
 }
 
 /** `this` of filters, shortcodes and transforms. */
 export interface TemplateContext {
-  page?: { url?: string | false; inputPath?: string; outputPath?: string | false };
+  /** `lang` is set by Eleventy's i18n plugin. */
+  page?: { url?: string | false; inputPath?: string; outputPath?: string | false; lang?: unknown };
 }
 
 export interface EleventyConfig {

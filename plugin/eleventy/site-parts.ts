@@ -69,18 +69,24 @@ export class SiteParts {
     return this.blobs.linkInHtml(hasRawMentions ? linkMentions(html, this.settings.follow) : html, file);
   }
 
-  transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
+  transformPage(content: string, page: NonNullable<TemplateContext["page"]>): string {
+    const { outputPath, url, inputPath } = page;
     const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
     const isDeleted = this.deleted.has(inputPath);
     if (!isHtml) return isDeleted ? "" : content;
-    const { nick, lang = "en" } = this.settings;
-    const { words } = this.mentions;
-    if (isDeleted) return joinWithoutKeep([deletedPageHtml(this.urls.href("/"), { nick, lang, words })]);
-    const page = this.linkHtml(this.languages.correct(content, url || "/"), inputPath);
+    if (isDeleted) return joinWithoutKeep([this.#deletedPage(page)]);
+    const html = this.linkHtml(this.languages.correct(content, url || "/"), inputPath);
     return joinWithoutKeep(
       this.settings.head
-        ? this.head.addTo(page, url || "/", syndicationLinks(this.copies.get(url || "") ?? []))
-        : [page],
+        ? this.head.addTo(html, url || "/", syndicationLinks(this.copies.get(url || "") ?? []))
+        : [html],
     );
+  }
+
+  #deletedPage({ lang, inputPath = "" }: NonNullable<TemplateContext["page"]>): string {
+    const ofPost = typeof lang === "string" ? lang : this.deleted.readLanguage(inputPath);
+    const shown = this.mentions.chooseLanguage(ofPost ?? this.settings.lang ?? "en");
+    const words = this.mentions.chooseWords(shown);
+    return deletedPageHtml(this.urls.href("/"), { nick: this.settings.nick, lang: shown, words });
   }
 }

@@ -84,12 +84,30 @@ describe("a post with twt: deleted", () => {
     expect(built.read("listing/index.html")).not.toMatch(/secret/i);
   });
 
-  it("has a notice in the site's language, or with the words from the options", async () => {
-    const read = async (options: string) =>
-      (await site({ files: { "posts/gone.md": deleted({ layout: null }) }, options })).read("posts/gone/index.html");
-    expect(await read(`{ lang: "de" }`)).toContain('<html lang="de">');
-    expect(await read(`{ lang: "de" }`)).toContain(">Dieser Beitrag wurde gelöscht</h1>");
-    expect(await read(`{ mentions: { words: { deleted: "Gone & forgotten" } } }`)).toContain("Gone &amp; forgotten");
+  it("has a notice in the language of the post or of the site, or with the words from the options", async () => {
+    const built = await site({
+      files: {
+        "posts/gone.md": deleted({ layout: null }),
+        "fr/gone.md": deleted({ layout: null, lang: "fr", date: "2026-11-02T08:00:00Z" }),
+        // Only Eleventy's i18n plugin knows its language.
+        "es/gone.md": deleted({ layout: null, date: "2026-11-03T08:00:00Z" }),
+        "pt/gone.md": deleted({ layout: null, lang: "pt", date: "2026-11-04T08:00:00Z" }),
+      },
+      options: `{ lang: "de" }`,
+      config: `config.addGlobalData("eleventyComputed.page.lang", () => (data) => data.page.url.startsWith("/es/") ? "es" : undefined);`,
+    });
+    const notices = ["posts", "fr", "es", "pt"].map((folder) =>
+      /<html lang="(.*?)">[\s\S]*<h1.*?>(.*?)<\/h1>/.exec(built.read(`${folder}/gone/index.html`))?.slice(1),
+    );
+    expect(notices).toEqual([
+      ["de", "Dieser Beitrag wurde gelöscht"],
+      ["fr", "Cet article a été supprimé"],
+      ["es", "Esta entrada se ha eliminado"],
+      ["en", "This post was deleted"],
+    ]);
+    const files = { "posts/gone.md": deleted({ layout: null }) };
+    const own = await site({ files, options: `{ mentions: { words: { deleted: "Gone & forgotten" } } }` });
+    expect(own.read("posts/gone/index.html")).toContain("Gone &amp; forgotten");
   });
 
   it("is only removed from the feed if it has no page", async () => {

@@ -91,13 +91,13 @@ export class SiteMentions {
   }
 
   /** The language of these words. */
-  #chooseLanguage(lang: string): string {
+  chooseLanguage(lang: string): string {
     return chooseLanguage(lang, { words: this.#options.words, lang: this.settings.lang });
   }
 
   /** The attribute of a part whose words are in another language than its page. */
   toLangAttribute(lang: string): { lang?: string } {
-    const shown = this.#chooseLanguage(lang);
+    const shown = this.chooseLanguage(lang);
     return shown === lang ? {} : { lang: shown };
   }
 
@@ -298,7 +298,7 @@ export class SiteMentions {
 
   #sharedOptions(...[lang, isComplete]: Parameters<WritePart>): Omit<MentionListOptions, "target"> {
     const { timeZone, nick } = this.settings;
-    const shown = this.#chooseLanguage(lang);
+    const shown = this.chooseLanguage(lang);
     return {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),

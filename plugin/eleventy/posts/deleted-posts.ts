@@ -12,10 +12,17 @@ const MISSPELLED = /^(?:deleted?|removed?)$/i;
 /** Eleventy ignores an empty string here. */
 const NO_CONTENT = "\n";
 
+interface DeletedPost {
+  /** The hash that it replied to; `null` for none. */
+  replyTo: string | null;
+  /** The field `lang` of its data; `undefined` for none. */
+  lang: string | undefined;
+}
+
 /** The posts that their authors marked as deleted. Eleventy knows their data before their URLs. */
 export class DeletedPosts {
-  /** The hash that each of them replied to, by file; `null` for none. */
-  readonly #replies = new Map<string, string | null>();
+  /** By file. */
+  readonly #posts = new Map<string, DeletedPost>();
 
   /**
    * Takes a deleted post out of the collections, and its text and layout out of its page.
@@ -25,12 +32,13 @@ export class DeletedPosts {
    */
   empty(data: TemplateData): string | undefined {
     const file = data.page?.inputPath ?? "";
-    this.#replies.delete(file);
+    this.#posts.delete(file);
     if (data.twt !== "deleted") {
       checkSpelling(file, data.twt);
       return undefined;
     }
-    this.#replies.set(file, parseReplyTo(String(data.replyTo ?? ""))?.hash ?? null);
+    const lang = typeof data.lang === "string" ? data.lang : undefined;
+    this.#posts.set(file, { replyTo: parseReplyTo(String(data.replyTo ?? ""))?.hash ?? null, lang });
     data.eleventyExcludeFromCollections = true;
     data.layout = undefined;
     return NO_CONTENT;
@@ -38,7 +46,12 @@ export class DeletedPosts {
 
   /** @param file - a template */
   has(file: string | undefined): boolean {
-    return file !== undefined && this.#replies.has(file);
+    return file !== undefined && this.#posts.has(file);
+  }
+
+  /** @returns `undefined` if its data has none */
+  readLanguage(file: string): string | undefined {
+    return this.#posts.get(file)?.lang;
   }
 
   /**
@@ -47,7 +60,7 @@ export class DeletedPosts {
    * @param urls - the URLs of each template, as in Eleventy's `eleventy.contentMap`; `false` for none
    */
   pagesAmong(urls: Record<string, readonly (string | false)[]>): DeletedPage[] {
-    return [...this.#replies].flatMap(([file, replyTo]) =>
+    return [...this.#posts].flatMap(([file, { replyTo }]) =>
       (urls[file] ?? []).filter((page) => page !== false).map((page) => ({ page, replyTo })),
     );
   }
