@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import type { Log } from "../../http/respond.js";
-import { isSameUrl, normalUrl } from "../../http/same-url.js";
+import { comparableUrl, normalUrl } from "../../http/same-url.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { hostQueue } from "../host-queue.js";
@@ -99,13 +99,17 @@ export async function readThreads(parts: ReaderParts, which: "due" | "recent", i
 }
 
 class ThreadReader {
+  /** The pages of posts by the comparable URLs of their copies. */
+  readonly #posts: ReadonlyMap<string | null, string>;
   #count = 0;
 
   constructor(
     readonly parts: ReaderParts,
     readonly state: ThreadReadings,
     readonly isOver: () => boolean,
-  ) {}
+  ) {
+    this.#posts = new Map(parts.copies.map(({ url, page }) => [comparableUrl(url), page]));
+  }
 
   async run(which: "due" | "recent"): Promise<number> {
     const due = this.#listDue(which);
@@ -210,10 +214,10 @@ class ThreadReader {
    * @returns what is missing now
    */
   async #store(thread: Thread, { copy, page }: Due, before: Readonly<Record<string, number>>) {
-    const { copies, received, moderation, now, onStored, log } = this.parts;
+    const { received, moderation, now, onStored, log } = this.parts;
     const newest = thread.replies.toSorted((a, b) => (b.published ?? "").localeCompare(a.published ?? ""));
     const [replies, others] = [newest.slice(0, MAX_REPLIES).reverse(), newest.slice(MAX_REPLIES)];
-    const findOwnPost = (url: string) => copies.find((own) => isSameUrl(own.url, url))?.page ?? null;
+    const findOwnPost = (url: string) => this.#posts.get(comparableUrl(url)) ?? null;
     const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost });
     const view = await received.journal.read();
     const ofOthers = new Set(copies.map((other) => parseCopy(other.url)?.url).filter((url) => url !== copy.url));
