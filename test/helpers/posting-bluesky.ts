@@ -15,6 +15,7 @@ export interface PostingBluesky extends LoopbackServer {
   home: string;
   /** Records by key. */
   records: Map<string, Record<string, unknown>>;
+  refusesPictures: boolean;
   /** Uploaded pictures, with their types. */
   blobs: { type: string | undefined; bytes: Uint8Array }[];
   /** What was written, such as `putRecord 3k…`, oldest first. */
@@ -44,6 +45,7 @@ export async function postingBluesky(): Promise<PostingBluesky> {
       if (!value) return send(400, { error: "RecordNotFound", message: "Could not locate record" });
       return send(200, { uri: `at://${DID}/${POSTS}/${rkey}`, cid: "bafy", value });
     }
+    if (method === "repo.uploadBlob" && fake.refusesPictures) return send(400, { error: "InvalidMimeType" });
     if (method === "repo.uploadBlob") {
       fake.blobs.push({ type: request.headers["content-type"], bytes: body });
       const ref = { $link: toCid(body) };
@@ -67,6 +69,7 @@ export async function postingBluesky(): Promise<PostingBluesky> {
   const fake: PostingBluesky = Object.assign(server, {
     did: DID,
     home: server.url,
+    refusesPictures: false,
     records: new Map<string, Record<string, unknown>>(),
     blobs: [],
     writes: [],

@@ -16,7 +16,7 @@ interface Server {
 }
 
 export function toCopy(permalink: string, text = TEXT): CopyToPost {
-  const none = { lang: null, warning: null, pictures: [], card: null, replyTo: null };
+  const none = { lang: null, warning: null, pictures: [], onLeftOut() {}, card: null, replyTo: null };
   return { key: permalink, parts: toParts(text), permalink, ...none };
 }
 

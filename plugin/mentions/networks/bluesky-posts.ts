@@ -10,7 +10,7 @@ import { APP_VIEW, POSTS, parsePostUrl, toAccountPage, toCopy, XRPC } from "./bl
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import type { Copy } from "./network.js";
 import { ifRefused, NetworkError, NetworkServer } from "./network-json.js";
-import type { CopyToPost, PostingAccount, PostingParts } from "./posting.js";
+import { type CopyToPost, leaveOut, type PostingAccount, type PostingParts } from "./posting.js";
 
 /** The server that knows the servers of most accounts. */
 const ENTRYWAY = "https://bsky.social";
@@ -118,9 +118,13 @@ export class BlueskyPosts implements PostingAccount {
 }
 
 /** A card, with a picture if the post has one, or else the pictures. */
-async function toEmbed({ permalink: uri, card, pictures }: CopyToPost, server: NetworkServer): Promise<object | null> {
+async function toEmbed(copy: CopyToPost, server: NetworkServer): Promise<object | null> {
+  const { permalink: uri, card, pictures } = copy;
   const images: Awaited<ReturnType<typeof toImage>>[] = [];
-  for (const picture of card ? pictures.slice(0, 1) : pictures) images.push(await toImage(picture, server));
+  for (const picture of card ? pictures.slice(0, 1) : pictures) {
+    const image = await toImage(picture, server).catch(leaveOut(copy));
+    if (image) images.push(image);
+  }
   if (!card) return images.length > 0 ? { $type: "app.bsky.embed.images", images } : null;
   const [title, description] = [shorten(card.title, CARD_LENGTH), shorten(card.description, CARD_LENGTH)];
   const thumb = images[0]?.image;

@@ -6,7 +6,7 @@ import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import { MastodonStatus, parseStatusUrl, toStatusPath } from "./mastodon.js";
 import type { Copy } from "./network.js";
 import { ifRefused, NetworkError, NetworkServer } from "./network-json.js";
-import type { CopyToPost, PostingAccount, PostingParts } from "./posting.js";
+import { type CopyToPost, leaveOut, type PostingAccount, type PostingParts } from "./posting.js";
 
 /** What a token must allow. Reading finds a status that was posted before, so that none is posted twice. */
 export const MASTODON_SCOPES = "read:accounts read:statuses read:search write:statuses write:media";
@@ -110,7 +110,8 @@ export class MastodonPosts implements PostingAccount {
     return { network: "mastodon", url: page, server: this.origin, id };
   }
 
-  async #toBody({ parts, permalink, lang, warning, replyTo, pictures }: CopyToPost) {
+  async #toBody(copy: CopyToPost) {
+    const { parts, permalink, lang, warning, replyTo, pictures } = copy;
     const { statuses, media_attachments: media } = (await this.#readLimits()).value.configuration;
     const answered = replyTo === null ? null : await this.#findStatus(replyTo);
     const name = answered === null ? "" : `@${answered.account.acct} `;
@@ -121,7 +122,10 @@ export class MastodonPosts implements PostingAccount {
     const quiet = parts.map((part) => (part.text === part.url ? part : { ...part, text: withoutMentions(part.text) }));
     const limit = statuses.max_characters - countGraphemes(name + (warning ?? ""));
     const ids: string[] = [];
-    for (const picture of pictures) ids.push(await this.#upload(picture, media.description_limit));
+    for (const picture of pictures) {
+      const id = await this.#upload(picture, media.description_limit).catch(leaveOut(copy));
+      if (id !== null) ids.push(id);
+    }
     return {
       status: name + formatParts(fitParts(quiet, permalink, limit, measure)),
       media_ids: ids,

@@ -231,9 +231,10 @@ class AccountRun {
     const { lang = null, warning = null, title, description = "", pictures = [], replyTo = null } = facts;
     const key = hash("sha256", [feedUrl, this.account.network, page].join("\n"));
     const card = title === undefined ? null : { title, description };
+    const onLeftOut = (why: string) => void this.#leftOut.push(why);
     const read = await this.#readPictures(pictures);
     const linked = await Promise.all(parts.map((part) => (part.isName ? this.#linkName(part) : part)));
-    return { key, parts: linked, permalink: page, lang, warning, card, replyTo, pictures: read };
+    return { key, parts: linked, permalink: page, lang, warning, card, replyTo, pictures: read, onLeftOut };
   }
 
   /** Links a name to the account that the feed of the person names: on this network, or else on another one. */

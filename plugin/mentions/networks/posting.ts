@@ -3,6 +3,7 @@ import type { CleanPicture } from "../../pictures/remove-metadata.js";
 import type { Sleep } from "../../store/retry.js";
 import type { TextPart } from "./copy-text.js";
 import type { Copy, NetworkName, NetworkParts } from "./network.js";
+import { NetworkError } from "./network-json.js";
 
 export interface CopyToPost {
   /** The same for each attempt to post a post, and no other. */
@@ -15,6 +16,8 @@ export interface CopyToPost {
   warning: string | null;
   /** Without metadata, within the limits of the account. */
   pictures: readonly (Pick<CleanPicture, "bytes" | "type"> & { alt: string })[];
+  /** Called when a picture is left out. */
+  onLeftOut(why: string): void;
   /** Of a preview, whose picture is the first one; `null` without one. */
   card: { title: string; description: string } | null;
   /** The URL of the status that it replies to; `null` for none. */
@@ -41,4 +44,14 @@ export interface PostingAccount {
   edit?(posted: Copy, copy: CopyToPost): Promise<Copy>;
   /** A copy that is gone is not an error. */
   delete(posted: Copy): Promise<void>;
+}
+
+/** For `catch`: leaves out a picture that the server refuses. Throws what does not depend on the picture. */
+export function leaveOut({ onLeftOut }: Pick<CopyToPost, "onLeftOut">): (error: unknown) => null {
+  return (error) => {
+    const isRefusal = error instanceof NetworkError && error.code === "source-refused";
+    if (!isRefusal || error.status === 401 || error.status === 403) throw error;
+    onLeftOut(error.message);
+    return null;
+  };
 }

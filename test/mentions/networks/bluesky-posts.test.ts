@@ -32,7 +32,7 @@ async function account(change: Record<string, string> = {}) {
 }
 
 function copy(text: string, change: Partial<CopyToPost> = {}): CopyToPost {
-  const none = { lang: null, warning: null, pictures: [], card: null, replyTo: null };
+  const none = { lang: null, warning: null, pictures: [], onLeftOut() {}, card: null, replyTo: null };
   return { key: "key", parts: toParts(text), permalink: PAGE, ...none, ...change };
 }
 

@@ -329,6 +329,26 @@ describe("a copy", () => {
     ]);
   });
 
+  it("is posted without a picture that its server refuses, which the report says", async () => {
+    const { mastodon, bluesky, write, send, alice } = await blog();
+    const picture = readFileSync(new URL("../../pictures/files/phone.jpg", import.meta.url));
+    alice.answers["/a.jpg"] = (response) => void response.end(picture);
+    mastodon.handlers.unshift((request, response) => {
+      if (request.url !== "/api/v2/media") return false;
+      response.writeHead(422).end('{"error":"Validation failed: File dimensions are not supported"}');
+      return true;
+    });
+    bluesky.refusesPictures = true;
+    const networks: Facts["networks"] = ["mastodon", "bluesky"];
+    write(TODAY, "Jars", "jars", { networks, pictures: [{ url: `${alice.url}/a.jpg`, alt: "Ten jars" }] });
+    const { mentions } = await send();
+    expect(mentions.map(({ outcome, why }) => [outcome, why?.split(" answers ")[1]])).toEqual([
+      ["sent", '422, "Validation failed: File dimensions are not supported".'],
+      ["sent", '400, "InvalidMimeType".'],
+    ]);
+    expect([mastodon.posted().length, bluesky.records.size, mastodon.media.size]).toEqual([1, 1, 0]);
+  });
+
   it("has no picture that is too large if sharp is not installed, and the remedy is named", async () => {
     const picture = { bytes: new Uint8Array(1_000_001), type: "image/png", extension: ".png" } as const;
     const name = "https://alice.example/a.png";
