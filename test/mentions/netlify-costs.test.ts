@@ -63,7 +63,7 @@ async function countRequests() {
   const bytes = readFileSync(new URL("../pictures/files/plain.webp", import.meta.url));
   const copy = {
     ...{ key: "key", parts: toParts("Ten jars"), permalink: "https://alice.example/posts/quinces/" },
-    ...{ lang: null, warning: null, card: null, replyTo: null },
+    ...{ lang: null, warning: null, card: null, replyTo: null, onLeftOut() {} },
     pictures: [{ bytes, type: "image/webp" as const, alt: "Ten jars" }],
   };
   const asked = [mastodon.requests, bluesky.requests];

@@ -214,7 +214,7 @@ class ThreadReader {
    * @returns what is missing now
    */
   async #store(thread: Thread, { copy, page }: Due, before: Readonly<Record<string, number>>) {
-    const { received, moderation, now, onStored, log } = this.parts;
+    const { copies, received, moderation, now, onStored, log } = this.parts;
     const newest = thread.replies.toSorted((a, b) => (b.published ?? "").localeCompare(a.published ?? ""));
     const [replies, others] = [newest.slice(0, MAX_REPLIES).reverse(), newest.slice(MAX_REPLIES)];
     const findOwnPost = (url: string) => this.#posts.get(comparableUrl(url)) ?? null;
