@@ -14,6 +14,8 @@ export interface Entry extends ListItem {
   readonly isReply: boolean;
   /** The pages that have this reply in their conversations. */
   above: readonly string[];
+  /** Whether something replies to it, or did. A list need not read the others that are not shown. */
+  isAnswered: boolean;
   json: JsonText;
 }
 
@@ -160,6 +162,9 @@ export class MentionView {
     this.#entries.set(entry.id, entry);
     for (const name of listNames(mention)) this.#lists.add(name, entry);
     if (entry.isReply) this.#place(entry, mention);
+    const hasReplies = (name: string) => this.#ownReplies.has(name) || this.#lists.get(toReplyList(name)).length > 0;
+    entry.isAnswered = readNames(mention).some(hasReplies);
+    if (entry.isReply) for (const one of this.#lists.get(toNameList(mention.subject ?? ""))) one.isAnswered = true;
     this.#placeReplies([...former, ...(entry.isReply ? readNames(mention) : [])]);
   }
 
@@ -197,7 +202,7 @@ export class MentionView {
 
   /** Whether a reply that is not shown has shown answers, directly or below others that are not shown, or one of the site. */
   isPlace(entry: Entry, seen = new Set<Entry>()): boolean {
-    if (!entry.isReply || entry.state === "shown" || seen.has(entry)) return false;
+    if (!entry.isReply || entry.state === "shown" || !entry.isAnswered || seen.has(entry)) return false;
     seen.add(entry);
     const names = readNames(this.read(entry)).filter((name) => this.#findReply(name) === entry);
     // The site may answer a held reply before it is approved.
@@ -273,7 +278,7 @@ export class MentionView {
 }
 
 export function toEntry({ id, received, state, type }: StoredMention, json: JsonText): Entry {
-  return { id, received, state, isReply: type === "reply", above: NO_PAGES, json };
+  return { id, received, state, isReply: type === "reply", above: NO_PAGES, isAnswered: false, json };
 }
 
 /** The id comes first, see {@link readId}. */

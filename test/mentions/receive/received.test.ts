@@ -166,6 +166,30 @@ describe("the list of a page", () => {
   });
 });
 
+describe("a list", () => {
+  it("reads none of the replies that are not shown, however many, unless something answers them", async () => {
+    const { received } = blog();
+    const reply = (n: number, change: Partial<NewMention> = {}) =>
+      received.keep(mention(n, { type: "reply", hash: `hash${n}`, hashV1: `hash${n}`, hold: "always", ...change }));
+    await reply(1);
+    await reply(2, { subject: "hash1", hold: "never" });
+    for (let n = 3; n < 40; n += 1) await reply(n);
+    const view = await received.journal.read();
+    const { read } = view;
+    let reads = 0;
+    view.read = (entry) => {
+      reads += 1;
+      return read.call(view, entry);
+    };
+    const { mentions } = await received.list({ state: "shown", limit: 100, withPlaces: true });
+    expect(mentions.map(({ state, author }) => [state, author.name])).toEqual([
+      ["shown", "nick2"],
+      ["held", "nick1"],
+    ]);
+    expect(reads).toBeLessThan(6);
+  });
+});
+
 describe("a received mention", () => {
   it("is listed newest first, a page at a time", async () => {
     const { received } = blog();
