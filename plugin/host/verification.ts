@@ -38,7 +38,7 @@ export function mentionVerification(
   return {
     receive: receiveMention({
       ...{ siteIndex, moderation, claims, pending },
-      site: { feedUrl: settings.feedUrl, endpointPage: options.pages.endpointPage },
+      site: { feedUrl: settings.feedUrl, endpointPage: options.pages.endpointPage, lang: settings.lang },
     }),
     claims,
     pending,

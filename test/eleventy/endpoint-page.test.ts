@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { outcomeAnswer } from "../../plugin/mentions/receive/endpoint-page.js";
 import { serve } from "../cli/server.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 
@@ -26,12 +27,23 @@ describe("the endpoint's answers to people", () => {
       expect(page).toContain('<div class="twtxt-answer" lang="en">\n<h2>');
       expect(page.match(/<h1/g)).toHaveLength(1);
     }
-    expect(pages[0]).toContain('<a href="https://alice.example/">Back to');
-    expect(pages[1]).toContain('<a href="https://alice.example/posts/a/">Back to');
+    expect(pages[0]).toContain('<a href="https://alice.example/">← ');
+    expect(pages[1]).toContain('<a href="https://alice.example/posts/a/">← ');
     expect(pages[1]).toContain("not a url &lt;b&gt;");
     expect(built.has("twtxt-endpoint-answer")).toBe(false);
     const published = JSON.parse(built.read("../.eleventy-twtxt/host.json"));
     expect(published.pages.pages).toEqual(["https://alice.example/posts/a/", "https://alice.example/mentions/"]);
+  });
+
+  it("are in the language of the site, with the English words of errors marked", async () => {
+    const built = await site({ files, options: `{ host: "node", lang: "de-AT" }` });
+    const [explanation = "", refusal = ""] = await answers(built);
+    expect(explanation).toContain('<html lang="en">');
+    expect(refusal).toContain('<html lang="de-AT">');
+    expect(refusal).toMatch(/<h1>Das konnte nicht übernommen werden<\/h1>\n<p lang="en">.*not a url/);
+    expect(refusal).toContain("<button>Senden</button>");
+    const thanks = outcomeAnswer("waiting", "https://alice.example/posts/a/", true, { feedUrl: "", lang: "de" });
+    expect(await thanks.text()).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
   });
 
   it("are plain pages without a layout, and lead nowhere else", async () => {
@@ -41,7 +53,7 @@ describe("the endpoint's answers to people", () => {
     const page = await (await fetch(`${url}/webmention`, { method: "POST", headers: BROWSER, body })).text();
 
     expect(page).toContain("<h1>This could not be added</h1>");
-    expect(page).toContain('<a href="https://alice.example/">Back to');
+    expect(page).toContain('<a href="https://alice.example/">← ');
     expect(page).not.toContain('href="javascript:');
   });
 });

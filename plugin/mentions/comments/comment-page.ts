@@ -52,6 +52,6 @@ function writePage(
   // Where a form cannot be sent, there is nothing to type.
   const isUseless = sentence !== "" && typed.text === "";
   const form = isUseless ? "" : toHtml(commentForm({ ...parts, target, replyTo, typed, buttons: [] }));
-  const content = `<h1>${escapeHtml(title)}</h1>\n${sentence}${form}\n${backLink(ownPage(target, site), "")}`;
+  const content = `<h1>${escapeHtml(title)}</h1>\n${sentence}${form}\n${backLink(ownPage(target, site))}`;
   return answerPage(site, { title: escapeHtml(title), content, status, lang });
 }

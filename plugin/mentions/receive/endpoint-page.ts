@@ -1,42 +1,21 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint, in one line or as a page for people.
 import { type TwtxtError, toStatus } from "../../errors.js";
 import { type HttpRequest, line } from "../../http/respond.js";
+import { chooseEndpointWords, type EndpointWords } from "../../options/endpoint-words.js";
+import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import { escapeHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
 import type { ClaimOutcome } from "./verify-and-store.js";
 
-/** The answer to a posted mention: a line for programs, a page for people. */
-interface Answer {
-  status: 200 | 202;
-  line: string;
-  title: string;
-  sentence: string;
-}
-
-const ANSWERS: Record<ClaimOutcome, Answer> = {
-  stored: {
-    status: 200,
-    line: "Mention verified and stored.",
-    title: "Thank you",
-    sentence: "Your page links here, and is listed now, or as soon as the author has approved it.",
-  },
-  removed: {
-    status: 200,
-    line: "Mention removed.",
-    title: "Removed",
-    sentence: "Your page no longer links here, so it is no longer listed.",
-  },
-  waiting: {
-    status: 202,
-    line: "Mention accepted. Its source will be checked later.",
-    title: "Thank you",
-    sentence: "Your page will be checked soon. If it links here, it will be listed.",
-  },
+/** The answer to a posted mention: a line for programs, and the name of a sentence for people. */
+const ANSWERS: Record<ClaimOutcome, { status: 200 | 202; line: string; word: keyof EndpointWords }> = {
+  stored: { status: 200, line: "Mention verified and stored.", word: "stored" },
+  removed: { status: 200, line: "Mention removed.", word: "removed" },
+  waiting: { status: 202, line: "Mention accepted. Its source will be checked later.", word: "waiting" },
   "no verdict": {
     status: 202,
     line: "Mention accepted. Its source did not answer and will be checked again later.",
-    title: "Thank you",
-    sentence: "Your page did not answer. It will be checked several times within a day, and listed once it answers.",
+    word: "silent",
   },
 };
 
@@ -58,6 +37,8 @@ export interface AnsweringSite {
   feedUrl: string;
   /** A page in the site's own layout, with an empty element for the answer; absent for a plain page. */
   endpointPage?: string | undefined;
+  /** The language of the site; default: English. */
+  lang?: string | undefined;
 }
 
 /** Whether a client is a browser: it names HTML before anything else. */
@@ -65,12 +46,12 @@ export function isBrowser(request: HttpRequest): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
 }
 
-/** Explains the endpoint, and has a form to send a mention by hand. */
+/** Explains the endpoint, in English, and has a form to send a mention by hand. */
 export function explanationPage(site: AnsweringSite, isHead: boolean): Response {
   const home = new URL(".", site.feedUrl).href;
   const content = `<h1>Mentions are received here</h1>
 <p>Clients post the form fields <code>source</code> and <code>target</code> to this URL when a twt or page mentions this site. You can also send a mention by hand:</p>
-${formHtml({ source: "", target: site.feedUrl })}
+${formHtml({ source: "", target: site.feedUrl }, "en")}
 ${backLink(home)}`;
   return answerPage(site, {
     title: "Mentions",
@@ -82,32 +63,37 @@ ${backLink(home)}`;
 
 /** Answers a posted mention. @param isPage - whether with a page for people */
 export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean, site: AnsweringSite): Response {
-  const { status, line: text, title, sentence } = ANSWERS[outcome];
+  const { status, line: text, word } = ANSWERS[outcome];
   if (!isPage) return line(text, { status });
+  const { [word]: sentence, thanks: title } = chooseEndpointWords(site.lang);
   const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
-  return answerPage(site, { title, content, status });
+  return answerPage(site, { title, content, status, lang: chooseLanguage(site.lang ?? "en") });
 }
 
 /** Says why a mention was refused, and has the form to try again. */
 export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite): Response {
   const hint = HINTS[error.code];
-  const content = `<h1>This could not be added</h1>
-<p>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
-${formHtml(form)}
+  const lang = chooseLanguage(site.lang ?? "en");
+  const { failed: title } = chooseEndpointWords(lang);
+  // Errors are in English.
+  const content = `<h1>${title}</h1>
+<p${lang === "en" ? "" : ' lang="en"'}>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
+${formHtml(form, lang)}
 ${backLink(ownPage(form.target, site))}`;
-  return answerPage(site, { title: "This could not be added", content, status: toStatus(error.code) });
+  return answerPage(site, { title, content, status: toStatus(error.code), lang });
 }
 
-function formHtml({ source, target }: Form): string {
+function formHtml(typed: Form, lang: string): string {
+  const { source, target } = chooseEndpointWords(lang);
   return `<form class="twtxt-form" method="post">
-<label>Your twt or page <input name="source" required value="${escapeHtml(source)}" placeholder="https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"></label>
-<label>The page or feed it mentions <input name="target" required value="${escapeHtml(target)}"></label>
-<button>Send mention</button>
+<label>${source} <input name="source" required value="${escapeHtml(typed.source)}" placeholder="https://bob.example/posts/hens/"></label>
+<label>${target} <input name="target" required value="${escapeHtml(typed.target)}"></label>
+<button>${chooseWords(lang).send}</button>
 </form>`;
 }
 
-export function backLink(target: string, words = "Back to "): string {
-  return `<p><a href="${escapeHtml(target)}">${words}${escapeHtml(target)}</a></p>`;
+export function backLink(target: string): string {
+  return `<p><a href="${escapeHtml(target)}">← ${escapeHtml(target)}</a></p>`;
 }
 
 /** The page that a visitor came from; the home page if the target is none of this site. */

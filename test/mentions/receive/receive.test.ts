@@ -159,7 +159,7 @@ describe("a browser that posts the form", () => {
     const alice = receiver({ neighbours: [bob] });
     const { status, page } = await post(alice, { source: bob.twt(AT), target: FEED });
     expect([status, page.includes("is listed now")]).toEqual([200, true]);
-    expect(page).toContain(`<a href="${FEED}">Back to ${FEED}</a>`);
+    expect(page).toContain(`<a href="${FEED}">← ${FEED}</a>`);
     expect(await alice.mentions()).toHaveLength(1);
   });
 
