@@ -82,6 +82,8 @@ export interface EleventyConfig {
 
 /** A collection item with an undocumented part of Eleventy that is widely used. */
 export interface CollectionItem extends Post {
+  /** `lang` is set by Eleventy's i18n plugin. */
+  page?: NonNullable<Post["page"]> & { lang?: unknown };
   template?: {
     isRenderable(): boolean;
     /** The front matter of the template, without the data cascade. */

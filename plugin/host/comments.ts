@@ -42,15 +42,18 @@ export function commentServices(
     handlers: commentEndpoints({
       ...{ comments, authority, store, now, cacheTag },
       mails: options.mail ? async () => (await answers()).comments : null,
-      pages: {
-        ...{ action: settings.urls.comments, lang: chooseLanguage(settings.lang ?? "en", own) },
-        hasMail: options.mail && readValue(environment, SMTP_URL) !== undefined,
-        words: {
-          ...chooseContactWords(settings.lang),
-          ...chooseCommentWords(settings.lang, own),
-          guest: chooseWords(settings.lang).guest,
-        },
-        site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
+      choosePages(target) {
+        const lang = pages.twts.find(({ page }) => page === target)?.lang ?? settings.lang ?? "en";
+        return {
+          ...{ action: settings.urls.comments, lang: chooseLanguage(lang, own) },
+          hasMail: options.mail && readValue(environment, SMTP_URL) !== undefined,
+          words: {
+            ...chooseContactWords(lang),
+            ...chooseCommentWords(lang, own),
+            guest: chooseWords(lang).guest,
+          },
+          site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
+        };
       },
       onStored(comment) {
         log(describeStored(comment));

@@ -163,6 +163,8 @@ const SITE_PAGES = v.object({
       page: v.nullable(v.string()),
       /** The hash of the twt that it replies to. */
       replyTo: v.optional(v.nullable(v.string()), null),
+      /** The language of the post, for a host with comments; absent for that of the options. */
+      lang: v.exactOptional(v.string()),
       /** What copies of the post on other networks have; absent for a post without. */
       copy: v.exactOptional(
         v.object({

@@ -74,6 +74,15 @@ describe("the form for comments", () => {
     expect(other).toMatch(/<form class="twtxt-form"[^>]* lang="en"/);
     expect(section("posts/open")).not.toContain("lang=");
     expect(german).toContain("&quot;replyTo&quot;:&quot;Deine Antwort an {name}&quot;");
+    const { pages } = JSON.parse(readFileSync(join(built.folder, ".eleventy-twtxt/host.json"), "utf8"));
+    const languages = pages.twts.map(({ page, lang }: { page: string; lang?: string }) => [
+      new URL(page).pathname,
+      lang,
+    ]);
+    expect(Object.fromEntries(languages)).toEqual({
+      ...{ "/posts/open/": undefined, "/posts/closed/": undefined },
+      ...{ "/posts/old/": "de", "/posts/other/": "pt" },
+    });
   });
 
   it("says that a post is closed, which its host knows, too", async () => {

@@ -7,6 +7,7 @@ import { readAliases } from "../../site/aliases.js";
 import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
 import { MAX_LINKS } from "../../text/post-links.js";
 import type { BuiltSite } from "../built-site.js";
+import type { CollectionItem } from "../eleventy.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { PageTitles } from "../mentions/page-titles.js";
 import type { CopiesOfPosts } from "../posts/copies.js";
@@ -44,7 +45,8 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
   const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
   const aliases = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
-  const closed = mentionsOptions(settings).comments
+  const takesComments = urls.hasComments();
+  const closed = takesComments
     ? twts.schedule.dated.flatMap(({ post }) =>
         post.data.comments === false && post.url ? [urls.absolute(post.url)] : [],
       )
@@ -64,14 +66,27 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
       const syndication = needsHashes ? readSyndication(post) : [];
       const links = needsLinks ? { links: twts.listLinks(post).slice(0, MAX_LINKS) } : {};
       const copy = copies.get(post);
+      const lang = takesComments ? readLanguage(post) : undefined;
       const facts = { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published) };
-      return { ...facts, ...links, ...(syndication.length > 0 && { syndication }), ...(copy && { copy }) };
+      const isForeign = lang !== undefined && lang !== (settings.lang ?? "en");
+      return {
+        ...facts,
+        ...links,
+        ...(isForeign && { lang }),
+        ...(syndication.length > 0 && { syndication }),
+        ...(copy && { copy }),
+      };
     }),
     ...(closed.length > 0 && { closed }),
     ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),
     ...(endpointPage !== undefined && { endpointPage }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };
+}
+
+/** @returns `undefined` if only its layout has it */
+function readLanguage({ page, data }: CollectionItem): string | undefined {
+  return [page?.lang, data.lang].find((lang): lang is string => typeof lang === "string" && lang !== "");
 }
 
 function readTitles(pages: readonly string[], titles: PageTitles): Record<string, string> {

@@ -36,7 +36,8 @@ interface EndpointParts {
   authority: string;
   store: Store;
   now: Clock;
-  pages: CommentPages;
+  /** Pages in the language of a post. @param target - its URL */
+  choosePages(target: string): CommentPages;
   /** The tag of the CDN's copies of feeds. */
   cacheTag: string;
   /** Those who are told of answers by mail; `null` for a site that tells nobody. */
@@ -70,17 +71,17 @@ async function read(request: HttpRequest, parts: EndpointParts): Promise<Respons
   const given = parseParameters(request.url, ["target", "reply-to"]);
   const fields = { ...NOTHING_TYPED, ...given };
   try {
-    const page = replyPage(fields, await parts.comments.readAnswered(fields), parts.pages);
+    const page = replyPage(fields, await parts.comments.readAnswered(fields), parts.choosePages(fields.target));
     page.headers.set("cache-control", "private, no-store");
     return page;
   } catch (error) {
     if (!(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
-    return commentRefusal(error, fields, parts.pages);
+    return commentRefusal(error, fields, parts.choosePages(fields.target));
   }
 }
 
 async function post(request: HttpRequest, address: string, parts: EndpointParts): Promise<Response> {
-  const { comments, pages, onStored } = parts;
+  const { comments, onStored } = parts;
   const isForm = isBrowser(request) && !isSigned(request);
   let fields: CommentFields | null = null;
   try {
@@ -94,7 +95,7 @@ async function post(request: HttpRequest, address: string, parts: EndpointParts)
     return new Response(null, { status: 303, headers: { location: stored.target + HELD_NOTE } });
   } catch (error) {
     if (!isForm || !fields || !(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
-    return commentRefusal(error, fields, pages);
+    return commentRefusal(error, fields, parts.choosePages(fields.target));
   }
 }
 

@@ -149,14 +149,19 @@ describe("a comment", () => {
     expect((await own(alice))[0]).toMatchObject({ text: "Bletted yet?", replyTo: source });
   });
 
-  it("a page for a reply that is not shown, or a closed post, says so in the language of the site", async () => {
-    const alice = site({ mentions: { comments: { closeAfterDays: 1 } }, lang: "de" });
+  it("a page for a reply that is not shown, or a closed post, says so in the language of the post or of the site", async () => {
+    const ofSite = { mentions: { comments: { closeAfterDays: 1 } }, lang: "de" };
+    const french = { ...PAGES, twts: [{ ...TWT, lang: "fr" }] };
     const url = `${COMMENTS}?${new URLSearchParams({ target: PAGE, "reply-to": "abcdefghijkl" })}`;
-    const answer = await alice.answer(new Request(url, { headers: { accept: "text/html" } }));
-    const text = await answer.text();
-    expect(answer.status).toBe(403);
-    for (const part of ['<html lang="de">', "Die Kommentare sind geschlossen.", "Dein Kommentar wurde nicht"]) {
-      expect(text).toContain(part);
+    for (const [pages, parts] of [
+      [PAGES, ['<html lang="de">', "Die Kommentare sind geschlossen.", "Dein Kommentar wurde nicht"]],
+      [french, ['<html lang="fr">', "Les commentaires sont fermés.", "Votre commentaire n’a pas été"]],
+    ] as const) {
+      const alice = site({ ...ofSite, pages });
+      const answer = await alice.answer(new Request(url, { headers: { accept: "text/html" } }));
+      const text = await answer.text();
+      expect(answer.status).toBe(403);
+      for (const part of parts) expect(text).toContain(part);
     }
   });
 
