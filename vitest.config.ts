@@ -9,7 +9,7 @@ import { reportersFor } from "./test/helpers/reporters.js";
  * The first files, in this order. Those that run git or start servers often come first: a fork copies the page tables of
  * the process, which costs a new worker half as much as one that has run many files. The others take longest, and would
  * keep one processor busy alone if they came last. Those of stores move many MiB, and garbage collection costs less before
- * a worker has imported much.
+ * a worker has imported much. Others wait.
  */
 const FIRST = [
   "client/write",
@@ -18,6 +18,7 @@ const FIRST = [
   "cli/post-publish",
   "store/sqlite",
   "cli/serve-blobs-killed",
+  "host/site-host",
   "cli/closing-servers",
   "cli/serve-blobs",
   "cli/serve",

@@ -173,9 +173,16 @@ describe("a malicious server", () => {
     response.on("drain", more);
     more();
   };
+  it("never responds, or sends an endless response slowly: one finding, and no further checks", async () => {
+    const servers = await Promise.all([loopbackServer(() => {}), loopbackServer(trickle)]);
+    const reports = await Promise.all(
+      servers.map((server) => report([`${server.url}/twtxt.txt`], { hosts: [server] })),
+    );
+    for (const { exitCode, fixes } of reports) expect([exitCode, fixes]).toEqual([1, containing("is too slow")]);
+    for (const { requests } of servers) expect(requests.length).toBeLessThan(8);
+  });
+
   it.each<[string, RequestListener, string]>([
-    ["never responds", () => {}, "is too slow"],
-    ["sends an endless response slowly", trickle, "is too slow"],
     ["sends an endless body", flood, "is larger than 8 MiB, or endless"],
     [
       "redirects endlessly",
