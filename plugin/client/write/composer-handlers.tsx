@@ -32,7 +32,7 @@ import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyPage, parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
-import { parsePostUrl } from "../../mentions/networks/bluesky.js";
+import { findNetwork, parsePostUrl } from "../../mentions/networks/bluesky.js";
 import { parseStatusUrl } from "../../mentions/networks/mastodon.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
@@ -200,8 +200,7 @@ function describeAnsweredPage(replyTo: string | null, { settings }: Site): strin
   const page = parseReplyPage(replyTo);
   if (page === null) return null;
   const { host } = new URL(page);
-  // Servers of the fediverse find the posts of all others.
-  const network = parsePostUrl(page) === null ? "mastodon" : "bluesky";
+  const network = findNetwork(page);
   const ifFound = network === "bluesky" || parseStatusUrl(page) !== null ? "" : ", if its server finds it there";
   return settings.syndicate?.includes(network)
     ? `After you publish it, your account on ${NETWORK_NAMES[network]} answers the post at ${host}${ifFound}.`

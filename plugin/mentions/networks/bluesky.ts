@@ -1,6 +1,6 @@
 // plugin/mentions/networks/bluesky.ts: the names of accounts and posts of Bluesky.
 import { canParseUrl } from "../../url.js";
-import type { Copy } from "./network.js";
+import type { Copy, NetworkName } from "./network.js";
 
 /** Answers without an account. */
 export const APP_VIEW = "https://public.api.bsky.app";
@@ -29,4 +29,9 @@ export function toCopy(actor: string, key: string): Copy {
 /** The page of an account. @param actor - its handle or DID */
 export function toAccountPage(actor: string): string {
   return `${PAGES}/${actor}`;
+}
+
+/** Where an answer to a page is posted. Servers of the fediverse find the posts of all others. */
+export function findNetwork(page: string): NetworkName {
+  return parsePostUrl(page) === null ? "mastodon" : "bluesky";
 }

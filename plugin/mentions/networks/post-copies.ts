@@ -21,6 +21,7 @@ import {
   resultOfError,
 } from "../send/send-mention.js";
 import { noteFault } from "./account-faults.js";
+import { findNetwork } from "./bluesky.js";
 import { type TextPart, toParts } from "./copy-text.js";
 import type { Copy } from "./network.js";
 import { NetworkError } from "./network-json.js";
@@ -121,6 +122,7 @@ class AccountRun {
     return twts.flatMap(({ timestamp, instant, text }): LiveCopy[] => {
       const { page = null, copy: facts } = posts.get(timestamp) ?? {};
       if (page === null || !facts?.networks.includes(network)) return [];
+      if (facts.replyTo !== undefined && findNetwork(facts.replyTo) !== network) return [];
       const parts = toParts(text);
       const words = parts.flatMap((part) => (part.url === page ? [] : [part.text]));
       const rest = shortHash(JSON.stringify([page, text, { ...facts, networks: [] }]), 16 - BODY_DIGITS);

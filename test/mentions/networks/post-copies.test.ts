@@ -289,7 +289,7 @@ describe("a copy", () => {
     expect(await readPostedCopies(store)).toMatchObject({ [page("quinces")]: [{ url }] });
   });
 
-  it("has up to four pictures of the site without metadata, with their alternative texts, and replies to a status", async () => {
+  it("has up to four pictures of the site without metadata, with their alternative texts, and replies to a status of its network", async () => {
     const { mastodon, write, send, alice } = await blog();
     const picture = readFileSync(new URL("../../pictures/files/phone.jpg", import.meta.url));
     alice.answers["/a.jpg"] = (response) => void response.end(picture);
@@ -297,6 +297,7 @@ describe("a copy", () => {
     const status = mastodon.addStatus(bob, "<p>lovely</p>");
     const pictures = ["/a.jpg", "/missing.jpg"].map((path) => ({ url: alice.url + path, alt: "Ten jars" }));
     write(TODAY, "Thanks", "thanks", { pictures, replyTo: status.url });
+    write(DAYS_6, "Lovely", "elsewhere", { replyTo: "https://bsky.app/profile/carol.example/post/3lbqxyzabc2d" });
     expect(copiesIn(await send())).toEqual(["new sent"]);
     const [posted] = mastodon.posted();
     expect(posted).toMatchObject({
