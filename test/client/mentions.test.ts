@@ -1,5 +1,12 @@
 import { join } from "node:path";
+import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import type { ClientEnv } from "../../plugin/client/client-request.js";
+import { ListPage } from "../../plugin/client/mentions/mentions-room.js";
+import type { CreateRoom } from "../../plugin/client/notices.js";
+import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
+import { ENGLISH } from "../../plugin/options/words.js";
+import { describeMention } from "../../plugin/site/mention-sentence.js";
 import { command } from "../cli/helpers.js";
 import { FEED, PAGE, TWT } from "../helpers/receiver.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -219,4 +226,36 @@ describe("the room of mentions", () => {
     expect((await client.ask("/mentions?state=secret", { headers: { cookie } })).status).toBe(400);
     expect((await client.ask("/mentions/forget?id=0", { headers: { cookie } })).status).toBe(404);
   });
+});
+
+it("a reply from another network is answered there, whatever the form of its URL", async () => {
+  const mention: ManagedMention = {
+    ...{ id: "1", version: "v", state: "held", source: "https://notes.example/notes/9", target: PAGE, under: null },
+    ...{ copy: "https://mastodon.example/@alice/1", type: "reply", text: "hello", html: null, published: null },
+    ...{
+      author: { name: "Carol", url: "https://notes.example/@carol", photo: null },
+      received: "2026-11-20T08:00:00Z",
+    },
+  };
+  const shown = {
+    state: "held",
+    held: 2,
+    pending: 0,
+    blocked: [],
+    seen: null,
+    pages: { newer: null, older: null },
+  } as const;
+  const mentions = [mention, { ...mention, type: "like" as const, source: "https://notes.example/@dave#like" }];
+  const room: CreateRoom = () => {
+    const routes = new Hono<ClientEnv>();
+    const describe = (each: ManagedMention) => describeMention(each, FEED, ENGLISH);
+    routes.get("/", (c) => c.render(ListPage({ ...shown, mentions, describe }) ?? "", { title: "Mentions" }));
+    return { title: "Mentions", path: "/mentions", icon: "M5 5h14", keys: [], routes };
+  };
+  const page = await (await browserOf(await startedClient({ rooms: [room] }))).get("/mentions");
+  const links = [...page.matchAll(/href="(\/write\?[^"]*)"/g)].map(([, link]) => link);
+  expect(links).toEqual([
+    `/write?reply-to=${encodeURIComponent(mention.source)}&amp;on=network`,
+    `/write?reply-to=${encodeURIComponent("https://notes.example/@dave#like")}`,
+  ]);
 });
