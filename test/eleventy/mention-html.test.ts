@@ -8,8 +8,8 @@ import {
   type PostState,
   writeOnce,
 } from "../../plugin/eleventy/mentions/mention-html.js";
-import { COMMENT_PAGE, COMMENT_STATUS, SHARED_STATUS } from "../../plugin/options/comment-words.js";
 import { ENGLISH } from "../../plugin/options/words.js";
+import { element } from "../../plugin/site/html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat, type MentionContext } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
@@ -87,9 +87,8 @@ describe("mentions under a post and in the list of all mentions", () => {
       mentionAt(2, { type: "reply", source: "https://carol.example/medlars?a&b" }),
       mentionAt(3, { type: "like" }),
     ];
-    const words = { ...COMMENT_PAGE, ...COMMENT_STATUS, ...SHARED_STATUS, name: "", send: "", mail: "", stopMail: "" };
-    const urls = { action: "https://alice.example/comments", endpoint: "/comments", script: "/c.js", answers: null };
-    const comments = { ...urls, words, address: "alice@alice.example", lang: {}, isStyled: true };
+    const write = () => element("twtxt-comments", {});
+    const comments = { action: "https://alice.example/comments", script: "/c.js", ownPage: "", write };
     const readLinks = (post: PostState) =>
       [...pagesOf(replies, writeOnce(), { comments, post }).post.matchAll(/<a href="([^"]*)" [^>]*>Reply<\/a>/g)].map(
         ([, href = ""]) => [...new URL(href.replaceAll("&amp;", "&")).searchParams.values()],

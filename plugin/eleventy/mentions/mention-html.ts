@@ -17,7 +17,7 @@ import {
 } from "../../site/mention-markup.js";
 import type { Timeline } from "../../site/timeline.js";
 import { shownMention, unreadList } from "../../site/timeline-markup.js";
-import { type CommentForm, commentSection } from "./comment-section.js";
+import type { CommentSection } from "./comment-section.js";
 import type { Conversation } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
@@ -45,8 +45,8 @@ export interface MentionListOptions
   style: string | null;
   /** The endpoint that the form under a post posts to; `null` for no form. */
   endpoint: string | null;
-  /** The form for comments; absent for a site without. */
-  comments?: CommentForm | null;
+  /** The place for comments; absent for a site without. */
+  comments?: CommentSection | null;
   /** Whether the page is a post that takes comments; absent for other pages. */
   post?: PostState;
   /** The number of this page in a list of several pages. The component updates the first page only. */
@@ -215,10 +215,10 @@ function createForms(
   target: string,
   { endpoint, comments, post, words, lang, isForeign }: MentionListOptions,
 ): MarkupElement[] {
-  const question = comments && post ? comments.words.page : words.form;
+  const question = comments && post ? comments.ownPage : words.form;
   const ownSite =
     endpoint === null ? null : createForm(endpoint, target, { question, send: words.send }, isForeign ? { lang } : {});
-  if (comments && post) return [commentSection(comments, { target, isClosed: post === "closed", ownSite })];
+  if (comments && post) return [comments.write({ target, isClosed: post === "closed", ownSite })];
   return ownSite ? [ownSite] : [];
 }
 

@@ -18,7 +18,7 @@ import type { PageAssets } from "../pages/page-assets.js";
 import type { PageLanguages, RenderedPage, WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
 import type { Avatar } from "./avatars.js";
-import { createCommentForm } from "./comment-section.js";
+import { createCommentSection } from "./comment-section.js";
 import { answeredTwts, type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import {
   contextHtml,
@@ -303,7 +303,7 @@ export class SiteMentions {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),
       style: this.assets.style(),
-      comments: createCommentForm(this, this.#options, lang),
+      comments: createCommentSection(this, this.#options, lang),
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       feed: { url: this.urls.feedUrl(), nick },
       findTitle: (url) => this.#titles.get(url)?.() ?? null,
