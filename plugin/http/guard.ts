@@ -7,7 +7,16 @@ import { memoryStore } from "../store/memory.js";
 import { isReset } from "../transport/http-client.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
 import { createUndiciClient } from "../transport/undici-client.js";
-import { canParseUrl, hostAndPort, isLoopback, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
+import {
+  canParseUrl,
+  hostAndPort,
+  isLoopback,
+  isSmallWeb,
+  parseUrl,
+  readPort,
+  resolveUrl,
+  withoutLastDots,
+} from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { type CheckCertificate, certificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
@@ -224,7 +233,7 @@ function checkedUrl(address: string, request: GuardedRequest, allowed: ReadonlyS
   const url = parseUrl(address);
   url.hash = "";
   // Trailing dots name the same host, but lists of hosts would not match.
-  url.hostname = url.hostname.replace(/\.+$/, "");
+  url.hostname = withoutLastDots(url.hostname);
   const isAllowed = allowed.has(hostAndPort(url));
   const isOfFeed = isSmallWeb(address) && isFeed && !isHttpsNeeded && method === "GET";
   if (!isOfFeed && url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");

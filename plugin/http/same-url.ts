@@ -1,5 +1,5 @@
 // plugin/http/same-url.ts: normalization and comparison of URLs.
-import { isFeedUrl, isSmallWeb, parseUrl } from "../url.js";
+import { isFeedUrl, isSmallWeb, parseUrl, withoutLastDots } from "../url.js";
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 /** In a path, servers treat these the same whether they are encoded or not: `/@bob` and `/%40bob`. */
@@ -17,7 +17,7 @@ export function normalUrl(url: string): string | null {
   if (!isFeedUrl(url)) return null;
   const normal = parseUrl(url);
   normal.hash = "";
-  normal.hostname = normal.hostname.replace(/\.+$/, "");
+  normal.hostname = withoutLastDots(normal.hostname);
   normal.search = withoutNeedlessEncoding(normal.search, UNRESERVED);
   // Decoded before slashes are counted: an encoded dot would hide "/./".
   normal.pathname = withoutNeedlessEncoding(normal.pathname, PLAIN_IN_PATH).replace(/\/{2,}/g, "/");

@@ -1,7 +1,7 @@
 // plugin/mentions/reference.ts: references to a twt, `<feed url>#:~:text=<timestamp>`.
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
-import { decodePercent, isFeedUrl, parseUrl } from "../url.js";
+import { decodePercent, isFeedUrl, parseUrl, withoutLastDots } from "../url.js";
 
 const MAX_URL_LENGTH = 2048;
 const MARK = ":~:text=";
@@ -52,7 +52,7 @@ export function parseReference(value: string, code: TwtxtErrorCode): Reference {
   if (url.username !== "" || url.password !== "")
     throw new TwtxtError(code, "The URL must not contain a user name or password.");
   url.hash = "";
-  url.hostname = url.hostname.replace(/\.+$/, "");
+  url.hostname = withoutLastDots(url.hostname);
   if (url.href.length > MAX_URL_LENGTH)
     throw new TwtxtError(code, `The URL must have at most ${MAX_URL_LENGTH} characters.`);
   const [, ...fragment] = text.split("#");

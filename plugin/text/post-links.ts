@@ -1,5 +1,5 @@
 // plugin/text/post-links.ts: links to other sites in the body of a post. PROTOCOL 2.3
-import { canParseUrl, isLoopback } from "../url.js";
+import { canParseUrl, isLoopback, withoutLastDots } from "../url.js";
 import { ATTRIBUTES } from "./blob-links.js";
 
 export const MAX_LINKS = 50;
@@ -102,6 +102,6 @@ function decode(text: string): string {
 
 /** The host of a URL; the same with and without "www." or a trailing dot, and for all names of this machine. */
 function toSite({ hostname, port }: URL): string {
-  const name = hostname.replace(/^www\./, "").replace(/\.+$/, "");
+  const name = withoutLastDots(hostname.replace(/^www\./, ""));
   return `${isLoopback(name) ? "localhost" : name}:${port}`;
 }

@@ -21,6 +21,12 @@ describe("two URLs", () => {
     expect(isSameUrl(url, PAGE)).toBe(true);
   });
 
+  it("are compared in linear time, with any number of dots in the host", () => {
+    const dots = ".".repeat(200_000);
+    expect(isSameUrl(`https://alice${dots}/`, "https://alice/")).toBe(true);
+    expect(isSameUrl(`https://${dots}alice/`, "https://alice/")).toBe(false);
+  });
+
   it("are the same except for needless encoding in the path", () => {
     expect(isSameUrl("https://alice.example/%40alice/%21%28x%29", "https://alice.example/@alice/!(x)")).toBe(true);
     expect(isSameUrl("https://alice.example/%2falice", "https://alice.example/alice")).toBe(false);
