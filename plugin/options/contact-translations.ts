@@ -53,7 +53,7 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
   fr: {
     title: "Contact",
     intro:
-      "Écrivez à {address} en privé. Votre message est chiffré sur votre appareil : ni ce site ni le réseau ne peuvent le lire.",
+      "Écrivez à {address} en privé. Votre message est chiffré sur votre appareil\u00a0: ni ce site ni le réseau ne peuvent le lire.",
     message: "Votre message",
     name: "Votre nom (facultatif)",
     send: "Envoyer",
@@ -66,8 +66,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
     save: "Enregistrer une copie",
     open: "Reprendre une conversation enregistrée",
     terminal: "Écrire depuis un terminal",
-    compare: "Pour vérifier le destinataire, comparez la clé :",
-    noScript: "Pour écrire ici, activez JavaScript. Vous pouvez aussi écrire depuis un terminal :",
+    compare: "Pour vérifier le destinataire, comparez la clé\u00a0:",
+    noScript: "Pour écrire ici, activez JavaScript. Vous pouvez aussi écrire depuis un terminal\u00a0:",
     conversation: "Conversation",
     you: "Vous",
     sending: "Envoi…",
@@ -75,15 +75,15 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
     retry: "Réessayer",
     tooLong: "Ce message a {count} caractères de trop.",
     otherKey:
-      "Non envoyé : ce site indique maintenant pour {address} une autre clé que cette page. Rechargez la page. Si cela persiste, demandez à {address} par un autre moyen.",
+      "Non envoyé\u00a0: ce site indique maintenant pour {address} une autre clé que cette page. Rechargez la page. Si cela persiste, demandez à {address} par un autre moyen.",
     offline: "Le site est injoignable. Vérifiez votre connexion.",
     busy: "Trop de messages sont venus de votre réseau. Réessayez demain.",
     full: "La boîte de réception n’accepte pas de messages pour le moment. Réessayez plus tard.",
     refused: "Le site a refusé le message.",
     forgetConfirm:
-      "Oublier cette conversation ? Sa clé et ses messages seront supprimés, et personne ne pourra les restaurer.",
+      "Oublier cette conversation\u00a0? Sa clé et ses messages seront supprimés, et personne ne pourra les restaurer.",
     forgotten: "La conversation est oubliée.",
-    replaceConfirm: "Remplacer la conversation de ce navigateur par la copie ?",
+    replaceConfirm: "Remplacer la conversation de ce navigateur par la copie\u00a0?",
     badCopy: "Ce fichier n’est pas la copie d’une conversation avec ce site.",
     unverified: "Signé avec une autre clé que celle de {address}.",
     unreadable: "Ce message ne peut pas être ouvert.",
@@ -92,9 +92,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
     broken: "Une erreur s’est produite sur cette page. Rechargez-la.",
     notLoaded: "Le formulaire n’a pas pu être chargé. Vérifiez votre connexion et rechargez la page.",
     noStorage:
-      "Ce navigateur n’enregistre rien pour cette page : il le bloque peut-être, ou la place manque. Changez cela, puis réessayez.",
+      "Ce navigateur n’enregistre rien pour cette page\u00a0: il le bloque peut-être, ou la place manque. Changez cela, puis réessayez.",
     noCrypto:
-      "Votre navigateur ne peut pas chiffrer sur cette page. Il lui faut HTTPS et un stockage local. Vous pouvez écrire depuis un terminal :",
+      "Votre navigateur ne peut pas chiffrer sur cette page. Il lui faut HTTPS et un stockage local. Vous pouvez écrire depuis un terminal\u00a0:",
   },
   es: {
     title: "Contacto",

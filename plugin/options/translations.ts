@@ -81,7 +81,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     more: "Afficher la suite",
     moreItems: "Afficher {count} de plus",
     removed: "Une réponse a été retirée",
-    form: "Avez-vous écrit à ce sujet ?",
+    form: "Avez-vous écrit à ce sujet\u00a0?",
     send: "Envoyer",
     timeline: "Fil d’actualité",
     noTwts: "Aucun twt pour l’instant.",
@@ -94,7 +94,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "répond par une erreur",
     noFeed: "n’est pas un flux",
     deleted: "Cet article a été supprimé",
-    replyWith: "Répondre depuis un client twtxt avec :",
+    replyWith: "Répondre depuis un client twtxt avec\u00a0:",
     alsoOn: "Aussi sur",
   },
   es: {

@@ -1,4 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { chooseAnswerWords } from "../../plugin/options/answer-translations.js";
+import { chooseCommentWords } from "../../plugin/options/comment-translations.js";
+import { chooseContactWords } from "../../plugin/options/contact-translations.js";
+import { chooseWords } from "../../plugin/options/translations.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { post, site } from "../helpers/site.js";
@@ -13,7 +17,7 @@ const WORDS: Record<string, string> = { en: "Replies", de: "Antworten", fr: "Ré
 /** The label of the shortcode `twtxtReply`. */
 const LABELS: Record<string, string> = {
   de: "In einem twtxt-Client antworten mit:",
-  fr: "Répondre depuis un client twtxt avec :",
+  fr: "Répondre depuis un client twtxt avec\u00a0:",
   es: "Responder desde un cliente twtxt con:",
   ja: "twtxtクライアントから返信するには:",
 };
@@ -29,6 +33,16 @@ async function alice(pages: readonly string[]) {
   });
   return server;
 }
+
+describe("French words", () => {
+  it("do not break before a colon or a question mark", () => {
+    const words = [chooseWords, chooseContactWords, chooseCommentWords, chooseAnswerWords].map((choose) =>
+      choose("fr"),
+    );
+    expect(JSON.stringify(words).match(/\w+ [:?!;]/g)).toBeNull();
+    expect(chooseWords("fr").replyWith).toBe(LABELS.fr);
+  });
+});
 
 describe("the words of mentions", () => {
   it("follow the language of each page: page.lang, or <html lang>; English ones on another page say that they are English", async () => {
