@@ -1,6 +1,7 @@
 // plugin/browser/twtxt-comments-form.ts: the form for comments, loaded when a reader uses it. It signs with the key of the contact page.
 
-import { COMMENT_STATUS, SHARED_STATUS } from "../options/comment-words.js";
+import { COMMENT_STATUS } from "../options/comment-words.js";
+import { SHARED_STATUS } from "../options/contact-words.js";
 import type { PublicMention } from "../site/mention-list.js";
 import type { ShownMention } from "../site/mention-markup.js";
 import { AnswerMail } from "./answer-mail.js";

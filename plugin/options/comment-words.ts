@@ -1,5 +1,4 @@
 // plugin/options/comment-words.ts: the English words of the form for comments. options/comment-translations.ts has other languages.
-import { CONTACT_STATUS } from "./contact-words.js";
 
 /** The words of the form besides those that it shares with the contact form. */
 export const COMMENT_PAGE = {
@@ -32,22 +31,4 @@ export const COMMENT_STATUS = {
   rejected: "not approved",
 };
 
-const { sending, tooLong, offline, refused, wrongClock, broken, notLoaded, noStorage, checkMail, told } =
-  CONTACT_STATUS;
-
-/** The words of the contact form that the script shows, too. */
-export const SHARED_STATUS = {
-  sending,
-  tooLong,
-  offline,
-  refused,
-  wrongClock,
-  broken,
-  notLoaded,
-  noStorage,
-  checkMail,
-  told,
-};
-
-export type SharedWords = typeof SHARED_STATUS;
 export type CommentWords = typeof COMMENT_PAGE & typeof COMMENT_STATUS;

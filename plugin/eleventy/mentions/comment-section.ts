@@ -1,7 +1,8 @@
 // plugin/eleventy/mentions/comment-section.ts: the place under a post where readers answer: by a comment, or on their own site.
 import { chooseCommentWords } from "../../options/comment-translations.js";
-import { COMMENT_STATUS, SHARED_STATUS, type SharedWords } from "../../options/comment-words.js";
+import { COMMENT_STATUS } from "../../options/comment-words.js";
 import { chooseContactWords } from "../../options/contact-translations.js";
+import { SHARED_STATUS, type SharedWords } from "../../options/contact-words.js";
 import { inboxOptions } from "../../options/inbox.js";
 import type { MentionsOptions } from "../../options/mentions.js";
 import { toLangAttribute } from "../../options/translations.js";

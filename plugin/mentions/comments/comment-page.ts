@@ -1,6 +1,7 @@
 // plugin/mentions/comments/comment-page.ts: the pages with the form for readers without JavaScript: to answer a reply, and for a refused comment.
 import { type TwtxtError, type TwtxtErrorCode, toStatus } from "../../errors.js";
-import type { CommentWords, SharedWords } from "../../options/comment-words.js";
+import type { CommentWords } from "../../options/comment-words.js";
+import type { SharedWords } from "../../options/contact-words.js";
 import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
 import { element, escapeHtml, toHtml } from "../../site/html.js";
 import { GUEST } from "../../site/visible-name.js";
