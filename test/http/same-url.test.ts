@@ -22,7 +22,7 @@ describe("two URLs", () => {
   });
 
   it("are compared in linear time, with any number of dots in the host", () => {
-    const dots = ".".repeat(200_000);
+    const dots = ".".repeat(1_000_000);
     expect(isSameUrl(`https://alice${dots}/`, "https://alice/")).toBe(true);
     expect(isSameUrl(`https://${dots}alice/`, "https://alice/")).toBe(false);
   });
