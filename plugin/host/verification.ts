@@ -38,7 +38,10 @@ export function mentionVerification(
   return {
     receive: receiveMention({
       ...{ siteIndex, moderation, claims, pending },
-      site: { feedUrl: settings.feedUrl, endpointPage: options.pages.endpointPage, lang: settings.lang },
+      site: {
+        ...{ feedUrl: settings.feedUrl, endpointPage: options.pages.endpointPage },
+        findLanguage: (target) => options.pages.twts.find(({ page }) => page === target)?.lang ?? settings.lang,
+      },
     }),
     claims,
     pending,

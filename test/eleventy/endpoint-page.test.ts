@@ -42,7 +42,8 @@ describe("the endpoint's answers to people", () => {
     expect(refusal).toContain('<html lang="de-AT">');
     expect(refusal).toMatch(/<h1>Das konnte nicht übernommen werden<\/h1>\n<p lang="en">.*not a url/);
     expect(refusal).toContain("<button>Senden</button>");
-    const thanks = outcomeAnswer("waiting", "https://alice.example/posts/a/", true, { feedUrl: "", lang: "de" });
+    const own = { feedUrl: "", findLanguage: () => "de" };
+    const thanks = outcomeAnswer("waiting", "https://alice.example/posts/a/", true, own);
     expect(await thanks.text()).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
   });
 

@@ -37,8 +37,8 @@ export interface AnsweringSite {
   feedUrl: string;
   /** A page in the site's own layout, with an empty element for the answer; absent for a plain page. */
   endpointPage?: string | undefined;
-  /** The language of the site; default: English. */
-  lang?: string | undefined;
+  /** The language of a post, or else of the site; default: English. */
+  findLanguage?(target: string): string | undefined;
 }
 
 /** Whether a client is a browser: it names HTML before anything else. */
@@ -65,15 +65,16 @@ ${backLink(home)}`;
 export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean, site: AnsweringSite): Response {
   const { status, line: text, word } = ANSWERS[outcome];
   if (!isPage) return line(text, { status });
-  const { [word]: sentence, thanks: title } = chooseEndpointWords(site.lang);
+  const lang = chooseLanguage(site.findLanguage?.(target) ?? "en");
+  const { [word]: sentence, thanks: title } = chooseEndpointWords(lang);
   const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
-  return answerPage(site, { title, content, status, lang: chooseLanguage(site.lang ?? "en") });
+  return answerPage(site, { title, content, status, lang });
 }
 
 /** Says why a mention was refused, and has the form to try again. */
 export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite): Response {
   const hint = HINTS[error.code];
-  const lang = chooseLanguage(site.lang ?? "en");
+  const lang = chooseLanguage(site.findLanguage?.(form.target) ?? "en");
   const { failed: title } = chooseEndpointWords(lang);
   // Errors are in English.
   const content = `<h1>${title}</h1>
