@@ -29,7 +29,9 @@ export function threadReader(options: ServiceOptions, parts: ReaderParts) {
   };
   return async (which: "due" | "recent", isOver: () => boolean) => {
     const posted = await readPostedCopies(store);
-    const own = Object.entries(posted).flatMap(([page, copies]) => copies.map(({ url }) => ({ page, url })));
+    const own = Object.entries(posted).flatMap(([page, copies]) =>
+      copies.map((posted) => ({ page, url: posted.url, posted })),
+    );
     const all = [...listCopies(pages), ...own];
     const copies = [...new Map(all.map((copy) => [`${copy.url} ${copy.page}`, copy])).values()];
     return readThreads({ ...reader, copies }, which, isOver);

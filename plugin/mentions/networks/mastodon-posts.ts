@@ -173,7 +173,7 @@ function formatParts(parts: readonly TextPart[]): string {
     .join("");
 }
 
-/** Whether HTML has a link to exactly this page. */
+/** Whether HTML names exactly this page. Some servers do not make links of URLs. */
 function linksTo(html: string, page: string): boolean {
-  return [...html.matchAll(/\shref="([^"]*)"/g)].some(([, href = ""]) => href.replaceAll("&amp;", "&") === page);
+  return html.split(/[\s"'<>]+/).some((word) => word.replaceAll("&amp;", "&") === page);
 }

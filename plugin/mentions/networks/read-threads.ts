@@ -45,6 +45,8 @@ const THREADS: Record<NetworkName, ReadThread> = { mastodon: readMastodonThread,
 export interface PostCopy {
   page: string;
   url: string;
+  /** As it is stored, for a copy that the site has posted: its URL may be of any form. */
+  posted?: Copy;
 }
 
 interface ReaderParts {
@@ -133,8 +135,8 @@ class ThreadReader {
     const now = this.parts.now();
     const { threads } = this.state;
     return this.parts.copies
-      .flatMap(({ page, url }): Due[] => {
-        const copy = parseCopy(url);
+      .flatMap(({ page, url, posted }): Due[] => {
+        const copy = posted ?? parseCopy(url);
         const key = toKey({ page, url });
         const reading = threads[key];
         const isUnread = reading === undefined || reading.read === 0 || reading.read > now;
@@ -220,7 +222,9 @@ class ThreadReader {
     const findOwnPost = (url: string) => this.#posts.get(comparableUrl(url)) ?? null;
     const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost });
     const view = await received.journal.read();
-    const ofOthers = new Set(copies.map((other) => parseCopy(other.url)?.url).filter((url) => url !== copy.url));
+    const ofOthers = new Set(
+      copies.map(({ url, posted }) => (posted ?? parseCopy(url))?.url).filter((url) => url !== copy.url),
+    );
     // Such as what Bridgy sent, and what is in the thread of another copy, which this server must not replace.
     const isOfOther = (known: StoredMention) =>
       known.target === page && (known.copy === undefined || ofOthers.has(known.copy));

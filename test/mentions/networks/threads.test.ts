@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
+import { notePostedCopy } from "../../../plugin/mentions/networks/posted-copies.js";
 import { nextReading } from "../../../plugin/mentions/networks/read-threads.js";
 import type { PublicMention } from "../../../plugin/site/mention-list.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
 import { fakeBluesky } from "../../helpers/fake-bluesky.js";
 import { fakeMastodon } from "../../helpers/fake-mastodon.js";
 import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
@@ -166,6 +168,19 @@ describe("a post with a copy on Mastodon", () => {
     });
     await strict.services.runScheduled();
     expect((await strict.mentions(PAGE)).map(({ text }) => text)).toEqual(["dave"]);
+  });
+
+  it("reads the thread of a copy that it has posted, whatever the form of its URL", async () => {
+    const server = await fakeMastodon();
+    const copy = server.addStatus(server.addAccount("alice"), "<p>Quinces</p>", { url: `${server.url}/alice/p/1.5` });
+    server.addStatus(server.addAccount("bob"), "<p>lovely</p>", { in_reply_to_id: copy.id });
+    const store = memoryStore();
+    const posted = { network: "mastodon", url: copy.url, server: server.url, id: copy.id } as const;
+    await notePostedCopy(store, "mastodon", [PAGE], posted);
+    const pages = { ...PAGES, twts: [{ ...TWT, copy: { networks: ["mastodon" as const] } }] };
+    const { services, mentions } = receiver({ pages, store, neighbours: [server] });
+    await services.runScheduled();
+    expect((await mentions(PAGE)).map(({ text }) => text)).toEqual(["lovely"]);
   });
 
   it("keeps a reply whose page does not link to the post, when someone sends it as a mention", async () => {
