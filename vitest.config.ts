@@ -56,8 +56,12 @@ export default defineConfig({
     pool: "forks",
     // A worker imports the plugin and its packages once, for all the files that it runs.
     isolate: false,
-    // Far fewer collections of the young generation: an eighth of a run's processor time.
-    execArgv: ["--max-semi-space-size=64"],
+    execArgv: [
+      // Far fewer collections of the young generation: an eighth of a run's processor time.
+      "--max-semi-space-size=64",
+      // Optimizes a function seven times later: a tenth of the processor time. Later releases have no such option.
+      ...(process.versions.node.startsWith("20.") ? ["--interrupt-budget=500000"] : []),
+    ],
     // Two more than there are processors, since many files wait: for children, disks and timeouts.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: FirstOnes },
