@@ -7,6 +7,7 @@ const files = {
   "_includes/base.njk": `<html lang="en"><head><title>{{ title }}</title></head><body><nav id="own"></nav>{{ content | safe }}</body></html>`,
   "posts/a.md": post({ title: "A", date: "2026-03-04", tags: "posts", layout: "base.njk" }),
 };
+const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const BROWSER = { accept: "text/html" };
 
 async function answers(built: BuiltSite): Promise<string[]> {
@@ -35,13 +36,17 @@ describe("the endpoint's answers to people", () => {
     expect(published.pages.pages).toEqual(["https://alice.example/posts/a/", "https://alice.example/mentions/"]);
   });
 
-  it("are in the language of the site, with the English words of errors marked", async () => {
-    const built = await site({ files, options: `{ host: "node", lang: "de-AT" }` });
+  it("are in the language of the post, or else of the site, with the English words of errors marked", async () => {
+    const french = post({ title: "A", date: "2026-03-04", tags: "posts", layout: "base.njk", lang: "fr" });
+    const built = await site({
+      files: { ...files, "posts/a.md": french },
+      options: `{ host: "node", lang: "de-AT", key: "${KEY}", mentions: { comments: true } }`,
+    });
     const [explanation = "", refusal = ""] = await answers(built);
     expect(explanation).toContain('<html lang="en">');
-    expect(refusal).toContain('<html lang="de-AT">');
-    expect(refusal).toMatch(/<h1>Das konnte nicht übernommen werden<\/h1>\n<p lang="en">.*not a url/);
-    expect(refusal).toContain("<button>Senden</button>");
+    expect(refusal).toContain('<html lang="fr">');
+    expect(refusal).toMatch(/<h1>L’ajout n’a pas été possible<\/h1>\n<p lang="en">.*not a url/);
+    expect(refusal).toContain("<button>Envoyer</button>");
     const own = { feedUrl: "", findLanguage: () => "de" };
     const thanks = outcomeAnswer("waiting", "https://alice.example/posts/a/", true, own);
     expect(await thanks.text()).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
