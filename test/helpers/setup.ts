@@ -1,4 +1,7 @@
 // test/helpers/setup.ts: runs before each test file. `SEED=n` makes the property tests try other values.
+
+// esbuild works for good in the folder in which it was imported. A build by Eleventy may import it in a folder that the test deletes.
+import "esbuild";
 import fc from "fast-check";
 import { afterAll, afterEach, expect } from "vitest";
 import { runAfterAllHooks, runAfterEachHooks } from "./hooks.js";

@@ -6,16 +6,14 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { afterMounts, mountLack } from "../helpers/mounts.js";
-import { COMPILED, REPO } from "../helpers/paths.js";
+import { COMPILED } from "../helpers/paths.js";
 
 const disk = mkdtempSync(join(tmpdir(), "twtxt-disk-"));
 const child = join(COMPILED, "full-disk-child.mjs");
 
 beforeAll(async () => {
   const entry = fileURLToPath(new URL("full-disk-child.ts", import.meta.url));
-  // Another test of the same worker may have left it in a folder that is gone.
-  const absWorkingDir = REPO;
-  await build({ entryPoints: [entry], outfile: child, absWorkingDir, bundle: true, platform: "node", format: "esm" });
+  await build({ entryPoints: [entry], outfile: child, bundle: true, platform: "node", format: "esm" });
 });
 afterAll(() => rmSync(disk, { recursive: true, force: true }));
 
