@@ -7,7 +7,7 @@ import { type MastodonSignIn, signInToMastodon } from "../mentions/networks/mast
 import type { NetworkName } from "../mentions/networks/network.js";
 import { NetworkServer } from "../mentions/networks/network-json.js";
 import type { PostingAccount } from "../mentions/networks/posting.js";
-import { NETWORKS } from "../options/syndicate.js";
+import { NETWORK_NAMES, NETWORKS } from "../options/syndicate.js";
 import { sleep } from "../store/retry.js";
 import { type Finding, fix, note, ok } from "./doctor/check.js";
 import { typed } from "./invocation.js";
@@ -16,8 +16,6 @@ import { askSiteState } from "./mentions/sent-mentions.js";
 import { createNetwork, privateHostAdvice, readPrivateHosts } from "./network.js";
 import type { SiteApiChoice } from "./own-site.js";
 import { loadSite, publishedSite } from "./site.js";
-
-export const NETWORK_NAMES: Readonly<Record<NetworkName, string>> = { mastodon: "Mastodon", bluesky: "Bluesky" };
 
 /** The environment variables of an account, with their values. */
 export type AccountSecrets = Readonly<Record<string, string>>;
@@ -103,9 +101,15 @@ export async function createMastodonSecrets(
 ): Promise<AccountSecrets | null> {
   const { origin } = new URL(url);
   const server = new NetworkServer(origin, { ask: createNetwork(choice).ask, now: () => machine.now() });
-  const token = await signInToMastodon(server, signIn).catch(
+  let isAsked = false;
+  const askCode = (page: string) => {
+    isAsked = true;
+    return signIn.askCode(page);
+  };
+  const token = await signInToMastodon(server, { ...signIn, askCode }).catch(
     ifTwtxtError(({ code, message }) => {
-      throw new TwtxtError(code, `${message} Check the address of your server and the code, and try again.`);
+      const checked = isAsked ? "the code" : "the address of your server";
+      throw new TwtxtError(code, `${message} Check ${checked}, and try again.`);
     }, "source-refused"),
   );
   const [urlName, tokenName] = ACCOUNT_VARIABLES.mastodon;

@@ -24,7 +24,7 @@ export const doctor = command({
   usage: "[URL] [options]",
   about: `Checks a published feed and its archives, the endpoint that receives its mentions, and the documents of its author's address, as other sites see them, and says what to fix. URL is the feed or the site; the default is the site in this folder.
 
-On your own site (in this folder, or with --flood) it also tests the rate limit, with 70 invalid mentions, if the endpoint is on the host of the feed.`,
+On your own site (in this folder, or with --flood) it also tests the rate limit, with up to 130 invalid mentions, if the endpoint is on the host of the feed.`,
   options: OPTIONS,
   words: optional(url("https://alice.example/twtxt.txt")),
   notes: "Exit code 0 if there is nothing to fix, else 1.",

@@ -52,7 +52,7 @@ interface Decision {
   version: string | null;
 }
 
-const EXPECTED = `an id of at least ${LEAST} characters such as 3f2a91bc.07d4e5f6, as mentions lists it`;
+const EXPECTED = `an id such as 3f2a91bc.07d4e5f6, as mentions lists it (at least its first ${LEAST} characters, 0-9 and a-f)`;
 const ID = idPrefix(LEAST, ID_LENGTH, EXPECTED);
 const DECISION: Kind<Decision> = {
   name: "ID",

@@ -7,6 +7,7 @@ import { siteFolder, siteStore, useStoreToServe } from "../author/site-store.js"
 import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { CompressedCopies } from "../host/compressed-copies.js";
+import { listMissingAccounts } from "../host/copied-posts.js";
 import { Followers } from "../host/followers.js";
 import { measureServer } from "../host/metrics-server.js";
 import { findAddress } from "../host/node-request.js";
@@ -18,6 +19,7 @@ import { SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
 import { loadAll } from "../later.js";
+import { NETWORK_NAMES } from "../options/syndicate.js";
 import { readPrefix } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import { markInUse } from "../store/processes.js";
@@ -104,6 +106,8 @@ http://127.0.0.1:8080/twtxt.txt`,
     else log(used.failure, { level: "error" });
     for (const line of [...originNote(served), ...hostWarning(settings)]) log(line, { level: "warn" });
     for (const line of featuresOff(terminal.environment)) log(line);
+    for (const { network, why } of listMissingAccounts({ ...served.published, environment: terminal.environment }))
+      log(`No copies are posted on ${NETWORK_NAMES[network]}: ${why}.`, { level: "warn" });
     running.begin();
     if (used.failure !== null) void used.ready.then((isReady) => (isReady ? running.resume(data.place) : null));
     await ended;

@@ -3,10 +3,21 @@ import type { Ask } from "../http/guard.js";
 import { later } from "../later.js";
 import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
 import type { CopiedPosts } from "../mentions/networks/post-copies.js";
+import { NETWORKS } from "../options/syndicate.js";
 import { sleep } from "../store/retry.js";
 import { readValue, type ServiceOptions } from "./service-options.js";
 
 const accountOpener = later(() => import("../mentions/networks/accounts.js"));
+
+/** The networks on which posts get copies, and whose secrets are missing. */
+export function listMissingAccounts({ pages, environment }: Pick<ServiceOptions, "pages" | "environment">) {
+  const networks = NETWORKS.filter((network) => pages.twts.some(({ copy }) => copy?.networks.includes(network)));
+  return networks.flatMap((network) => {
+    const missing = ACCOUNT_VARIABLES[network].filter((name) => readValue(environment, name) === undefined);
+    const why = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not set at the host`;
+    return missing.length === 0 ? [] : [{ network, why }];
+  });
+}
 
 /** @returns `null` without an account or a post that gets copies: then nothing of it is loaded */
 export async function copiedPosts(

@@ -10,6 +10,7 @@ import { nextDue, sendMentions } from "../mentions/send/send.js";
 import type { FindTwt, MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
+import { NETWORK_NAMES } from "../options/syndicate.js";
 import { readAliases } from "../site/aliases.js";
 import { listCapabilities } from "../site/routes.js";
 import { sleep } from "../store/retry.js";
@@ -169,12 +170,13 @@ function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; f
  * @example "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: sent to https://bob.example/webmention"
  */
 export function sentMentionLine(report: MentionReport): string {
-  const { outcome, timestamp, target, isLink, network, endpoint, why, next } = report;
-  const mention = network
-    ? `Copy of your post of ${timestamp} for ${network === "mastodon" ? "Mastodon" : "Bluesky"}`
+  const { kind, outcome, timestamp, target, isLink, network, endpoint, why, next } = report;
+  const subject = network
+    ? `Copy of your post of ${timestamp} for ${NETWORK_NAMES[network]}`
     : isLink
       ? `Link to ${target} in your post of ${timestamp}`
       : `Mention of ${target} in your twt of ${timestamp}`;
+  const mention = kind === "gone" ? `${subject}, now removed` : subject;
   const where = endpoint === null ? "" : ` to ${endpoint}`;
   switch (outcome) {
     case "sent":

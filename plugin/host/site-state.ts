@@ -1,15 +1,15 @@
 // plugin/host/site-state.ts: answers its author about the state of the site, and about the mentions that it has sent.
 import { json, parseLimit, parseParameters } from "../http/respond.js";
 import { signedRoute } from "../http/signed-route.js";
-import { type AccountFaults, FAULTS, readFaults } from "../mentions/networks/account-faults.js";
-import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
+import { FAULTS, readFaults } from "../mentions/networks/account-faults.js";
 import { readTroubles, THREAD_READINGS } from "../mentions/networks/thread-readings.js";
 import { LedgerList } from "../mentions/send/ledger.js";
 import { ROUTES } from "../site/routes.js";
 import type { SiteState } from "../site/site-state.js";
 import { parseEntry } from "../store/store.js";
+import { listMissingAccounts } from "./copied-posts.js";
 import type { Handlers } from "./endpoints.js";
-import { readValue, type ServiceOptions } from "./service-options.js";
+import type { ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
 
 const PAGE = 100;
@@ -37,7 +37,8 @@ export function siteStateHandlers(options: Options): Handlers {
 async function siteState(options: Options, ledger: LedgerList): Promise<SiteState> {
   const { client, store } = options;
   const [keys, sent] = [await store.keys(""), await ledger.count()];
-  const refused = { ...(keys.includes(FAULTS) && (await readFaults(store))), ...listMissingAccounts(options) };
+  const missing = listMissingAccounts(options).map(({ network, why }) => [network, why]);
+  const refused = { ...(keys.includes(FAULTS) && (await readFaults(store))), ...Object.fromEntries(missing) };
   const unread = keys.includes(THREAD_READINGS) ? await readTroubles(store, MAX_UNREAD) : {};
   return {
     version: client.slice(client.indexOf("/") + 1),
@@ -49,17 +50,6 @@ async function siteState(options: Options, ledger: LedgerList): Promise<SiteStat
     ...(Object.keys(refused).length > 0 && { refused }),
     ...(Object.keys(unread).length > 0 && { unread }),
   };
-}
-
-/** The networks on which posts get copies, and whose secrets are missing. */
-function listMissingAccounts({ pages, environment }: Options): AccountFaults {
-  const networks = new Set(pages.twts.flatMap(({ copy }) => copy?.networks ?? []));
-  return Object.fromEntries(
-    [...networks].flatMap((network) => {
-      const missing = ACCOUNT_VARIABLES[network].filter((name) => readValue(environment, name) === undefined);
-      return missing.length === 0 ? [] : [[network, `${missing.join(" and ")} not set at the host`]];
-    }),
-  );
 }
 
 function sumEntries(keys: readonly string[]): { count: number; bytes: number } {

@@ -277,12 +277,12 @@ describe("eleventy-twtxt mentions", () => {
 
   it.each([
     [["--state", "new"], "--state: expected one of shown, held, pending, rejected, got"],
-    [["approve"], "mentions approve: expected an id of at least 4 characters"],
+    [["approve"], "mentions approve: expected an id such as 3f2a91bc.07d4e5f6"],
     [["verify", "x"], 'mentions verify: expected no arguments, got "x".'],
     [["aprove", "x"], 'there is no "aprove". Did you mean "approve"?'],
     [
       ["approve", "3f2"],
-      'expected an id of at least 4 characters such as 3f2a91bc.07d4e5f6, as mentions lists it, got "3f2".',
+      'expected an id such as 3f2a91bc.07d4e5f6, as mentions lists it (at least its first 4 characters, 0-9 and a-f), got "3f2".',
     ],
     [["import", "missing.json"], "There is no file /"],
   ])("exit 1 or 2: %j", async (args, message) => {

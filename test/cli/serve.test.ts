@@ -120,7 +120,10 @@ describe("eleventy-twtxt serve", () => {
   it("logs which features are off, and that the feed was built for another host", async () => {
     const alice = site();
     const write = (changes: Partial<HostSettings>) =>
-      rebuild(alice, ({ settings, pages }) => ({ settings: { ...settings, ...changes }, pages }));
+      rebuild(alice, ({ settings, pages }) => ({
+        settings: { ...settings, ...changes },
+        pages: { ...pages, twts: pages.twts.map((twt) => ({ ...twt, copy: { networks: ["mastodon"] } })) },
+      }));
     write({ host: "static", endpoint: null });
     const lacking = await serve(alice, [], { TWTXT_SMTP_URL: "smtp://127.0.0.1", TWTXT_WEBHOOK_URL: "" });
     const lines = [
@@ -131,6 +134,7 @@ describe("eleventy-twtxt serve", () => {
       "Notifications through ntfy: off (set TWTXT_NTFY_URL to turn it on)",
       "Deciding about mentions by a link: off (set TWTXT_MODERATION_SECRET to turn it on)",
       "Rebuilds of the site: off (set TWTXT_BUILD_HOOK_URL to turn it on)",
+      "No copies are posted on Mastodon: TWTXT_MASTODON_URL and TWTXT_MASTODON_TOKEN are not set at the host.",
     ];
     expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
     expect(await lacking.end()).toBe(0);
@@ -145,11 +149,13 @@ describe("eleventy-twtxt serve", () => {
       "BUILD_HOOK_URL",
       "MENTIONS_TOKEN",
       "MODERATION_SECRET",
+      "MASTODON_URL",
+      "MASTODON_TOKEN",
     ];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
     expect(await complete.end()).toBe(0);
-    expect(complete.output()).not.toMatch(/: off \(|was built for/);
+    expect(complete.output()).not.toMatch(/: off \(|was built for|No copies/);
   });
 
   it("exit 1: the folder has the pages of a preview, which may contain drafts", async () => {

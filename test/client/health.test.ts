@@ -136,7 +136,7 @@ describe("the room of health", () => {
     };
     const told = await shown();
     expect(told).toMatch(
-      /Sent mentions 1 withdrawn\. @bob \S+ removed, told 20 Nov 2026, \d\d:00 at \S+ At alice\.example Copies on Bluesky not posted: TWTXT_BLUESKY_HANDLE and TWTXT_BLUESKY_PASSWORD not set at the host Answers not read https:\/\/mastodon\.example\/@alice\/1: It is gone\. Messages none Files none Stored values \d+ eleventy-plugin-twtxt \d\S+ Node\.js 2\d\S+ On this machine Last build .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
+      /Sent mentions 1 withdrawn\. @bob \S+ removed, told 20 Nov 2026, \d\d:00 at \S+ At alice\.example Copies on Bluesky not posted: TWTXT_BLUESKY_HANDLE and TWTXT_BLUESKY_PASSWORD are not set at the host Answers not read https:\/\/mastodon\.example\/@alice\/1: It is gone\. Messages none Files none Stored values \d+ eleventy-plugin-twtxt \d\S+ Node\.js 2\d\S+ On this machine Last build .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
     );
     expect(told).not.toContain("could not be asked");
     const machine = testTerminal(blog.folder, new Date().toISOString());
@@ -147,7 +147,7 @@ describe("the room of health", () => {
     expect(findings).toMatchObject([
       {
         level: "fix",
-        what: expect.stringMatching(/^No copies are posted on Bluesky: .* not set at the host\.$/),
+        what: expect.stringMatching(/^No copies are posted on Bluesky: .* are not set at the host\.$/),
         todo: expect.stringMatching(/^Create new secrets, .* accounts add bluesky HANDLE$/),
       },
       { level: "note", what: "Answers to https://mastodon.example/@alice/1 are not read. It is gone." },

@@ -4,6 +4,7 @@ import { buildSite, post } from "../helpers/site.js";
 import { projectFile } from "./read-build.js";
 
 const folder = `{ "tags": "posts", "image": "/site.png" }`;
+const TWT = "abcdefghijkl https://bob.example/twtxt.txt";
 const dated = { date: "2026-03-04T05:06:07Z" };
 
 describe("the copies that a build leaves for its host", () => {
@@ -20,6 +21,8 @@ describe("the copies that a build leaves for its host", () => {
         syndicate: "[bluesky]",
       }),
       "posts/answer.md": post({ date: "2026-03-07", replyTo: "https://mastodon.example/@bob/1" }, "Thanks!"),
+      "posts/twt.md": post({ date: "2026-03-07T01:00:00Z", replyTo: TWT }, "Thanks, Bob!"),
+      "posts/chosen.md": post({ date: "2026-03-07T02:00:00Z", replyTo: TWT, syndicate: "mastodon" }, "For all"),
       "posts/mine.md": post({ date: "2026-03-08", title: "Mine", syndicate: "false" }),
     };
     const options = `{ host: "node", syndicate: ["mastodon", "bluesky"] }`;
@@ -36,6 +39,8 @@ describe("the copies that a build leaves for its host", () => {
       note: { networks: ["mastodon"], pictures: [picture("quinces.jpg", "Quinces")] },
       warned: { networks: ["bluesky"], warning: "Sharp", title: "Knives", description: "Sharp" },
       answer: { networks: ["mastodon", "bluesky"], replyTo: "https://mastodon.example/@bob/1" },
+      twt: undefined,
+      chosen: { networks: ["mastodon"] },
       mine: undefined,
     });
   });

@@ -38,4 +38,10 @@ describe("the log line of a sent mention", () => {
       `Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: ${outcome}`,
     );
   });
+
+  it("says that a mention was withdrawn", () => {
+    expect(sentMentionLine({ ...SENT, kind: "gone" })).toBe(
+      "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z, now removed: sent to https://bob.example/webmention",
+    );
+  });
 });

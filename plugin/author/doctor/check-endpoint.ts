@@ -166,7 +166,7 @@ function readCode(answer: Answer): string {
 }
 
 /**
- * Sends invalid mentions, at most 130, until the rate limit refuses one. Only for the author's own site: an endpoint that
+ * Sends invalid mentions until the rate limit refuses one. Only for the author's own site: an endpoint that
  * redirects gets no second one.
  */
 export async function* checkRateLimit(endpoint: string, probe: Probe): Findings {

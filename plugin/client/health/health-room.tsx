@@ -1,4 +1,5 @@
 // plugin/client/health/health-room.tsx: the room of the site's health: what `doctor` finds, the last sends, data and versions.
+
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { counted, DATES, sizeText } from "../../author/amounts.js";
@@ -7,9 +8,8 @@ import { createChecks } from "../../author/doctor/examine.js";
 import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
 import { describeOutcome, sumOutcomes } from "../../author/mentions/sent-mentions.js";
-import { NETWORK_NAMES } from "../../author/network-accounts.js";
 import { TwtxtError } from "../../errors.js";
-import { NETWORKS } from "../../options/syndicate.js";
+import { NETWORK_NAMES, NETWORKS } from "../../options/syndicate.js";
 import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
@@ -48,7 +48,7 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
           Check {new URL(health.url).host} now
         </button>
         <span class="muted">
-          Reads your site as a stranger does, and sends it up to 70 invalid mentions to see whether it stops a flood.
+          Reads your site as a stranger does, and sends it up to 130 invalid mentions to see whether it stops a flood.
         </span>
       </Form>
       <div id="findings" data-live>

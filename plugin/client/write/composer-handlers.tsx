@@ -1,11 +1,11 @@
 // plugin/client/write/composer-handlers.tsx: requests of the composer: saves, shows and deletes drafts, and saves them as posts.
+
 import { randomUUID } from "node:crypto";
 import { relative } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { toVersion } from "../../author/draft-version.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
-import { NETWORK_NAMES } from "../../author/network-accounts.js";
 import { findNotified, previewTwt } from "../../author/notes/compose.js";
 import { pictureType } from "../../author/notes/draft-pictures.js";
 import { knownNicks, listMentionable } from "../../author/notes/mentionable-feeds.js";
@@ -34,6 +34,7 @@ import { parseReplyPage, parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
 import { findNetwork, parsePostUrl } from "../../mentions/networks/bluesky.js";
 import { parseStatusUrl } from "../../mentions/networks/mastodon.js";
+import { NETWORK_NAMES } from "../../options/syndicate.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
 import type { ClientContext } from "../notices.js";

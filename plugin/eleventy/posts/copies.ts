@@ -16,7 +16,8 @@ const MOST_PICTURES = 4;
 const PICTURE = /!\[([^\]]*)\]\(([^()\s]+)\)/g;
 
 /**
- * The posts with a page whose front matter, or else the option, names a network.
+ * The posts with a page whose front matter, or else the option, names a network. The option is not for answers to twts,
+ * which nobody on a network would understand without the twt.
  *
  * @throws TwtxtError `bad-front-matter` for an unknown network
  */
@@ -34,8 +35,8 @@ export async function copiesOfPosts(twts: TwtsFromPosts): Promise<CopiesOfPosts>
 }
 
 function readNetworks({ data, inputPath }: CollectionItem, option: SyndicateOption): SyndicateOption {
-  const { syndicate } = data;
-  if (syndicate === undefined || syndicate === null) return option;
+  const { syndicate, replyTo } = data;
+  if (syndicate === undefined || syndicate === null) return replyTo && parseReplyPage(replyTo) === null ? [] : option;
   if (syndicate === false) return [];
   const names: unknown[] = [syndicate].flat();
   const known = NETWORKS.filter((name) => names.includes(name));

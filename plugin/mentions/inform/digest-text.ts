@@ -1,4 +1,5 @@
 // plugin/mentions/inform/digest-text.ts: the texts of notifications, as a mail and as a short note.
+import { NETWORK_NAMES, NETWORKS } from "../../options/syndicate.js";
 import { ENGLISH } from "../../options/words.js";
 import { describeMention, formatSentence } from "../../site/mention-sentence.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
@@ -110,9 +111,9 @@ function sealedMessages(count: number): string {
 /** Contains no untrusted text. */
 function inboxLines({ sealed, filling, refusals = {} }: Digest): string[] {
   return [
-    ...Object.keys(refusals).map(
+    ...NETWORKS.filter((network) => network in refusals).map(
       (network) =>
-        `${network === "mastodon" ? "Mastodon" : "Bluesky"} refuses your account, so copies of your posts wait. To see why: npx eleventy-twtxt accounts check`,
+        `${NETWORK_NAMES[network]} refuses your account, so copies of your posts wait. To see why: npx eleventy-twtxt accounts check`,
     ),
     ...(sealed === 0 ? [] : [`${sealedMessages(sealed)}. To read: npx eleventy-twtxt message list`]),
     ...filling.map(
