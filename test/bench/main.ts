@@ -20,6 +20,7 @@ import { measureFunctions } from "./functions.js";
 import { measureMessages } from "./messages.js";
 import { compilePackage } from "./package.js";
 import { measureFinding, measureImport, measureReader } from "./reader.js";
+import { measureReceiving } from "./receive.js";
 import { measureReceived } from "./received.js";
 import { measureSending } from "./send.js";
 import { measureServeStart } from "./serve-start.js";
@@ -32,7 +33,7 @@ const HELP = `npm run bench -- [--quick] [--only PARTS] [--json FILE] [--markdow
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
 --only      some parts, with commas between them: builds, timeline, client, mentions, tree, assets, reader, find, import,
-            functions, send, verify, received, messages, form, deliveries, bucket, start, blobs, strangers, static, component
+            functions, send, verify, receive, received, messages, form, deliveries, bucket, start, blobs, strangers, static, component
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -137,7 +138,9 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
     ["form", () => measureContactForm(entry, size(20, 100), stop)],
     ["deliveries", () => measureDeliveries(entry, { folder: folder("deliveries"), count: size(200, 1000), stop })],
     ["bucket", () => measureBucket(entry, { folder: folder("bucket"), stop })],
-    ...(process.platform === "linux" ? [serveStart(entry, isQuick), strangers(entry, isQuick)] : []),
+    ...(process.platform === "linux"
+      ? [serveStart(entry, isQuick), receiving(entry, isQuick), strangers(entry, isQuick)]
+      : []),
     ["static", () => measureStaticFiles(entry, { folder: folder("static"), rounds: size(2, 5), stop })],
     ["component", () => measureComponent(entry, size(3, 9), stop)],
     ["blobs", () => measureBlobs(entry, { folder: folder("blobs"), rounds: size(2, 5), stop })],
@@ -153,6 +156,12 @@ function sending(entry: string, isQuick: boolean): Measurement {
 /** Only Linux reports the resources of a process in /proc. */
 function serveStart(entry: string, isQuick: boolean): Measurement {
   return ["start", () => measureServeStart(entry, { folder: join(temp, "start"), runs: isQuick ? 3 : 9, stop })];
+}
+
+/** The same. */
+function receiving(entry: string, isQuick: boolean): Measurement {
+  const size = isQuick ? { count: 100, rounds: 3 } : { count: 500, rounds: 7 };
+  return ["receive", () => measureReceiving(entry, { ...size, folder: join(temp, "receive"), stop })];
 }
 
 /** The same. */

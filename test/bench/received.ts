@@ -56,7 +56,7 @@ export async function measureReceived(
   { folder, count, runs, stop }: { folder: string; count: number; runs: number; stop: AbortSignal },
 ): Promise<Part> {
   mkdirSync(folder, { recursive: true });
-  const prepared: Prepared = await runSeries("prepare", [entry, folder, String(count), String(runs)], stop);
+  const prepared = await prepareStore(entry, { folder, count, runs, stop });
   const all: Series[] = [];
   for (let run = 0; run < runs; run += 1) {
     for (const query of Object.keys(QUERIES)) all.push(await runSeries("read", [entry, folder, query], stop));
@@ -101,6 +101,14 @@ export async function measureReceived(
     ],
     figures: { prepared, all },
   };
+}
+
+/** Fills a store with mentions. */
+export function prepareStore(
+  entry: string,
+  { folder, count, runs, stop }: { folder: string; count: number; runs: number; stop: AbortSignal },
+): Promise<Prepared> {
+  return runSeries("prepare", [entry, folder, String(count), String(runs)], stop);
 }
 
 async function runSeries<T>(name: string, values: string[], stop: AbortSignal): Promise<T> {

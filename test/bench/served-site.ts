@@ -50,7 +50,12 @@ export function startServe(
  */
 export function writeSite(
   folder: string,
-  { inbox, blobs, isReceiver = false }: Pick<HostSettings, "inbox" | "blobs"> & { isReceiver?: boolean },
+  {
+    inbox,
+    blobs,
+    isReceiver = false,
+    pages: urls = [],
+  }: Pick<HostSettings, "inbox" | "blobs"> & { isReceiver?: boolean; pages?: string[] },
 ): void {
   const { settings: built } = builtSite(SITE_URL, {
     key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077",
@@ -58,7 +63,7 @@ export function writeSite(
     mentions: { pages: false, everyHours: 24, rebuild: { perDay: 0, perMonth: 0 }, limits: { shownPerHost: 10_000 } },
   });
   const settings = { ...built, endpoint: null, isReceiver, inbox, blobs };
-  const pages = { feeds: [settings.feedUrl], pages: [], twts: [] };
+  const pages = { feeds: [settings.feedUrl], pages: urls, twts: [] };
   const files = {
     "_site/index.html": "home",
     "package.json": "{}",
