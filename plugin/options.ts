@@ -213,7 +213,7 @@ export const OPTIONS = v.strictObject({
     FEDIVERSE,
   ),
   host: optional(
-    'The host that serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',
+    'The host that serves the site: `"netlify"`, `"node"` or `"static"`. By default, it is `"netlify"` in builds on Netlify and in projects with a `netlify.toml`, and `"static"` in all others, also if there are files for Vercel, Cloudflare or GitHub Pages. The build prints its choice and the reason.',
     v.picklist(
       ["netlify", "node", "static"],
       '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',

@@ -55,15 +55,21 @@ it("eleventy-twtxt accounts check says who the account is and what its token may
 
 it("eleventy-twtxt accounts add mastodon says what to do about a wrong code or server, and prints no secrets", async () => {
   const { server, folder, allowed } = await setUp();
+  const other = await postingBluesky();
   const add = async (url: string, code: string | null) => {
-    const words = ["accounts", "add", "mastodon", url, ...allowed];
+    const words = ["accounts", "add", "mastodon", url, ...allowed, "--allow-private-host", other.host];
     const running = longCommand(folder, words, {}, { ask: async () => code });
     return [await running.exitCode, running.printed.stdout, running.printed.stderr] as const;
   };
   expect(await add(server.url, "wrong")).toEqual([
     1,
     "",
-    expect.stringMatching(/invalid_grant.*Check .* the code, and/s),
+    expect.stringMatching(/invalid_grant.*Check the code, and try again\./s),
+  ]);
+  expect(await add(other.url, "code")).toEqual([
+    1,
+    "",
+    expect.stringMatching(/Check the address of your server, and try again\./),
   ]);
   expect(await add(server.url, null)).toEqual([1, "", expect.stringContaining("Nothing was changed.")]);
   expect((await command(folder, ["accounts", "add", "mastodon"])).stderr).toContain("name your server.");
