@@ -1,15 +1,15 @@
 // plugin/cli/accounts.ts: `eleventy-twtxt accounts` signs in to accounts on other networks, and checks them.
-import type { Finding } from "../author/doctor/check.js";
+import { type Finding, formatFinding } from "../author/doctor/check.js";
 import { misuse, typed } from "../author/invocation.js";
-import {
-  type AccountSecrets,
-  APP_PASSWORDS,
-  blueskySecrets,
-  checkAccounts,
-  createMastodonSecrets,
-  describeSecretPlace,
-} from "../author/network-accounts.js";
+import { createNetwork } from "../author/network.js";
+import { checkAccounts } from "../author/network-accounts.js";
 import { ifBuilt, loadSite } from "../author/site.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
+import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
+import { BLUESKY_URL } from "../mentions/networks/accounts.js";
+import { signInToMastodon } from "../mentions/networks/mastodon-sign-in.js";
+import { NetworkServer } from "../mentions/networks/network-json.js";
+import { NETWORKS } from "../options/syndicate.js";
 import { canParseUrl } from "../url.js";
 import { actionsWith, toCommand } from "./command.js";
 import { choice, HOSTS_OPTION, oneAndOptional, SETTINGS_OPTION, text, type ValuesOf } from "./options.js";
@@ -18,6 +18,17 @@ import type { Terminal } from "./terminal.js";
 const NAME = "accounts";
 const OPTIONS = { ...HOSTS_OPTION, ...SETTINGS_OPTION };
 type Values = ValuesOf<typeof OPTIONS>;
+/** The environment variables of an account, with their values. */
+type Secrets = Readonly<Record<string, string>>;
+
+const APP_PASSWORDS = "https://bsky.app/settings/app-passwords";
+/** Where the author sets variables, by the host of the site. */
+const SECRET_PLACES = {
+  netlify:
+    "Add them at Netlify, under Project configuration → Environment variables, as secrets for the scope Functions. Then deploy the site.",
+  node: "Add them to the environment of serve, such as the EnvironmentFile of its systemd unit. Then restart it.",
+  static: `Add them to the secrets of the job that deploys your site, and run ${typed("send")} there after each deploy.`,
+};
 
 const action = actionsWith(OPTIONS);
 
@@ -30,7 +41,7 @@ export const accounts = toCommand({
     add: action({
       usage: ["mastodon URL", "bluesky HANDLE"],
       help: "asks the server for secrets, and prints them as variables. On Mastodon you allow it in the browser, and paste the code that the server shows. On Bluesky you create an app password in the settings, and paste it",
-      words: oneAndOptional(choice("NETWORK", ["mastodon", "bluesky"]), text("ACCOUNT", "a server or a handle")),
+      words: oneAndOptional(choice("NETWORK", NETWORKS), text("ACCOUNT", "a server or a handle")),
       run: (values, [network, account], terminal) => add(network, account, values, terminal),
     }),
     check: action({
@@ -47,73 +58,83 @@ TWTXT_MASTODON_TOKEN=…`,
 });
 
 async function add(
-  network: "mastodon" | "bluesky",
+  network: (typeof NETWORKS)[number],
   account: string | null,
   values: Values,
   terminal: Terminal,
 ): Promise<number> {
   if (account === null) throw misuse(`${NAME} add`, `name ${network === "mastodon" ? "your server" : "your handle"}.`);
-  const site = await ifBuilt(values.settings, loadSite(terminal, values.settings));
+  const settings = (await ifBuilt(values.settings, loadSite(terminal, values.settings)))?.settings;
   const secrets =
     network === "bluesky"
       ? await askBluesky(account, terminal)
-      : await askMastodon(account, site?.settings.url ?? null, values, terminal);
+      : await askMastodon(account, settings?.url, values, terminal);
   if (secrets === null) {
     terminal.say("Nothing was changed.");
     return 1;
   }
-  const isAccepted = await report(checkAccounts(secrets, values, terminal), terminal);
-  if (!isAccepted) return 1;
+  if (hasFault(await show(checkAccounts(secrets, values, terminal), terminal))) return 1;
   for (const [name, value] of Object.entries(secrets)) terminal.print(`${name}=${value}`);
-  terminal.say(describeSecretPlace(site?.settings.host ?? null));
+  terminal.say(SECRET_PLACES[settings?.host ?? "static"]);
   return 0;
 }
 
-function askMastodon(
-  server: string,
-  site: string | null,
-  values: Values,
-  terminal: Terminal,
-): Promise<AccountSecrets | null> {
-  const url = /^https?:/.test(server) ? server : `https://${server}`;
+/** @param given - the URL or the host of a server, or a page there. @returns `null` if the author gave up */
+async function askMastodon(given: string, site: string | undefined, values: Values, terminal: Terminal) {
+  const url = /^https?:/.test(given) ? given : `https://${given}`;
   if (!canParseUrl(url))
     throw misuse(`${NAME} add`, "expected the URL of your server, such as https://mastodon.example.");
-  const askCode = (page: string) => {
-    terminal.say(`Open this page, allow it, and paste the code here: ${page}`);
-    return terminal.ask("Code: ");
-  };
-  return createMastodonSecrets(url, { askCode, site }, values, terminal);
+  const advise = (checked: string) =>
+    ifTwtxtError(({ code, message }) => {
+      throw new TwtxtError(code, `${message} Check ${checked}, and try again.`);
+    }, "source-refused");
+  const { origin } = new URL(url);
+  const server = new NetworkServer(origin, { ask: createNetwork(values).ask, now: terminal.now });
+  const { page, requestToken } = await signInToMastodon(server, site).catch(advise("the address of your server"));
+  terminal.say(`Open this page, allow it, and paste the code here: ${page}`);
+  const code = (await terminal.ask("Code: "))?.trim();
+  if (!code) return null;
+  const [urlName, tokenName] = ACCOUNT_VARIABLES.mastodon;
+  return { [urlName]: origin, [tokenName]: await requestToken(code).catch(advise("the code")) };
 }
 
-async function askBluesky(handle: string, terminal: Terminal): Promise<AccountSecrets | null> {
+/** @returns `null` if the author gave up. @throws TwtxtError `bad-usage` for anything but an app password */
+async function askBluesky(handle: string, terminal: Terminal): Promise<Secrets | null> {
   terminal.say(`Create an app password on this page, and paste it here: ${APP_PASSWORDS}`);
-  const password = await terminal.readSecret((typed) => (typed === "" ? "App password: " : null));
-  return password === null ? null : blueskySecrets(handle, password, terminal.environment);
+  const pasted = await terminal.readSecret((typed) => (typed === "" ? "App password: " : null));
+  if (pasted === null) return null;
+  const password = pasted.trim();
+  // The password of the account itself would give away the account.
+  if (!/^[a-z0-9]{4}(?:-[a-z0-9]{4}){3}$/.test(password)) {
+    throw new TwtxtError(
+      "bad-usage",
+      `Expected an app password such as "abcd-efgh-ijkl-mnop", not the one of your account. Create one: ${APP_PASSWORDS}`,
+    );
+  }
+  const [handleName, passwordName] = ACCOUNT_VARIABLES.bluesky;
+  const url = terminal.environment[BLUESKY_URL]?.trim();
+  return { [handleName]: handle.replace(/^@/, ""), [passwordName]: password, ...(url && { [BLUESKY_URL]: url }) };
 }
 
 async function check(values: Values, _: null, terminal: Terminal): Promise<number> {
-  let count = 0;
-  const counted = async function* (findings: AsyncIterable<Finding>) {
-    for await (const finding of findings) {
-      count += 1;
-      yield finding;
-    }
-  };
-  const isAccepted = await report(counted(checkAccounts(terminal.environment, values, terminal)), terminal);
-  if (count === 0) {
+  const findings = await show(checkAccounts(terminal.environment, values, terminal), terminal);
+  if (findings.length === 0) {
     terminal.say(
       `No account: the environment of this command has no secrets of one. Run it where your host has them, or create them: ${typed("accounts --help")}`,
     );
   }
-  return isAccepted ? 0 : 1;
+  return hasFault(findings) ? 1 : 0;
 }
 
-/** @returns whether there is nothing to fix */
-async function report(findings: AsyncIterable<Finding>, terminal: Terminal): Promise<boolean> {
-  let isAccepted = true;
-  for await (const { level, what, todo } of findings) {
-    terminal.say([`${level.padEnd(4)}  ${what}`, ...(todo === undefined ? [] : [`      ${todo}`])].join("\n"));
-    isAccepted &&= level !== "fix";
+async function show(findings: AsyncIterable<Finding>, terminal: Terminal): Promise<Finding[]> {
+  const shown: Finding[] = [];
+  for await (const finding of findings) {
+    shown.push(finding);
+    terminal.say(formatFinding(finding));
   }
-  return isAccepted;
+  return shown;
+}
+
+function hasFault(findings: readonly Finding[]): boolean {
+  return findings.some(({ level }) => level === "fix");
 }

@@ -1,6 +1,6 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
 import { counted } from "../author/amounts.js";
-import { type Finding, sumFaults } from "../author/doctor/check.js";
+import { type Finding, formatFinding, sumFaults } from "../author/doctor/check.js";
 import { createChecks } from "../author/doctor/examine.js";
 import { misuse } from "../author/invocation.js";
 import { command } from "./command.js";
@@ -38,9 +38,7 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
     const findings: Finding[] = [];
     for await (const finding of checks) {
       findings.push(finding);
-      if (values.json) continue;
-      terminal.print(`${finding.level.padEnd(4)}  ${finding.what}`);
-      if (finding.todo !== undefined) terminal.print(`      ${finding.todo}`);
+      if (!values.json) terminal.print(formatFinding(finding));
     }
     printData(findings, [], values, terminal);
     const notes = findings.filter(({ level }) => level === "note");

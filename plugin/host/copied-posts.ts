@@ -1,11 +1,11 @@
 // plugin/host/copied-posts.ts: the posts that get copies on other networks, and the accounts that post them. PROTOCOL 2.7
 import type { Ask } from "../http/guard.js";
 import { later } from "../later.js";
-import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
+import { listMissingVariables } from "../mentions/networks/account-variables.js";
 import type { CopiedPosts } from "../mentions/networks/post-copies.js";
 import { NETWORKS } from "../options/syndicate.js";
 import { sleep } from "../store/retry.js";
-import { readValue, type ServiceOptions } from "./service-options.js";
+import type { ServiceOptions } from "./service-options.js";
 
 const accountOpener = later(() => import("../mentions/networks/accounts.js"));
 
@@ -13,7 +13,7 @@ const accountOpener = later(() => import("../mentions/networks/accounts.js"));
 export function listMissingAccounts({ pages, environment }: Pick<ServiceOptions, "pages" | "environment">) {
   const networks = NETWORKS.filter((network) => pages.twts.some(({ copy }) => copy?.networks.includes(network)));
   return networks.flatMap((network) => {
-    const missing = ACCOUNT_VARIABLES[network].filter((name) => readValue(environment, name) === undefined);
+    const missing = listMissingVariables(environment, network);
     const why = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not set at the host`;
     return missing.length === 0 ? [] : [{ network, why }];
   });
@@ -24,12 +24,10 @@ export async function copiedPosts(
   { environment, pages, now }: Pick<ServiceOptions, "environment" | "pages" | "now">,
   ask: Ask,
 ): Promise<CopiedPosts | null> {
-  const hasAccount = Object.values(ACCOUNT_VARIABLES).some((names) =>
-    names.every((name) => readValue(environment, name)),
-  );
-  const { deleted: gone = [] } = pages;
-  if (!hasAccount || (gone.length === 0 && !pages.twts.some(({ copy }) => copy))) return null;
+  const { twts, deleted: gone = [] } = pages;
+  const hasAccount = NETWORKS.some((network) => listMissingVariables(environment, network).length === 0);
+  if (!hasAccount || (gone.length === 0 && !twts.some(({ copy }) => copy))) return null;
   const { openAccounts } = await accountOpener();
   const deleted = gone.map(({ page }) => page);
-  return { accounts: openAccounts(environment, { ask, now, sleep }), twts: pages.twts, deleted };
+  return { accounts: openAccounts(environment, { ask, now, sleep }), twts, deleted };
 }

@@ -19,7 +19,7 @@ import { siteStateHandlers } from "./site-state.js";
 import { timelineServices } from "./timeline.js";
 import { attempt } from "./work.js";
 
-const faultReader = later(() => import("../mentions/networks/account-faults.js"));
+const faultReader = later(() => import("../mentions/networks/network-records.js"));
 
 export type SiteServices = ReturnType<typeof siteServices>;
 

@@ -1,8 +1,7 @@
 // plugin/host/site-state.ts: answers its author about the state of the site, and about the mentions that it has sent.
 import { json, parseLimit, parseParameters } from "../http/respond.js";
 import { signedRoute } from "../http/signed-route.js";
-import { FAULTS, readFaults } from "../mentions/networks/account-faults.js";
-import { readTroubles, THREAD_READINGS } from "../mentions/networks/thread-readings.js";
+import { FAULTS, readFaults, readTroubles, THREAD_READINGS } from "../mentions/networks/network-records.js";
 import { LedgerList } from "../mentions/send/ledger.js";
 import { ROUTES } from "../site/routes.js";
 import type { SiteState } from "../site/site-state.js";

@@ -14,13 +14,17 @@ export function fediverseAuthor(fediverse: string, site: string): { profile: str
     : { profile: `https://web.brid.gy/r/${site}/`, creator: `@${host}@${host}` };
 }
 
+/** The documents, each written for a handle such as `@alice@mastodon.example` and the origin of the site. */
+export const FEDIVERSE_DOCUMENTS = {
+  webfinger: { path: PATHS.webfinger, type: "application/jrd+json", write: writeWebfinger },
+  hostMeta: { path: PATHS.hostMeta, type: "application/xrd+xml", write: writeHostMeta },
+};
+
 /**
  * The document of the account (RFC 7033). Its subject is at the server of the account, which clients then ask: only that
  * server knows its inbox.
- *
- * @param handle - such as `@alice@mastodon.example`
  */
-export function webfingerDocument(handle: string, site: string): string {
+function writeWebfinger(handle: string, site: string): string {
   const { user, server } = parseHandle(handle) ?? { user: "", server: "" };
   const origin = `https://${server}`;
   const { profile } = fediverseAuthor(handle, site);
@@ -36,15 +40,9 @@ export function webfingerDocument(handle: string, site: string): string {
 }
 
 /** Tells older clients where the documents of accounts are (RFC 6415). */
-export function hostMeta(site: string): string {
+function writeHostMeta(_: string, site: string): string {
   const template = escapeHtml(`${site}${PATHS.webfinger}?resource={uri}`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="lrdd" template="${template}"/></XRD>
 `;
 }
-
-/** The content types of these documents by path. */
-export const FEDIVERSE_TYPES: Readonly<Record<string, string>> = {
-  [PATHS.webfinger]: "application/jrd+json",
-  [PATHS.hostMeta]: "application/xrd+xml",
-};

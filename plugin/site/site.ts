@@ -146,6 +146,20 @@ const DELETED_PAGE = v.object({
   replyTo: v.nullable(v.string()),
 });
 
+/** What copies of a post on other networks have. */
+const COPY_FACTS = v.object({
+  networks: v.array(v.picklist(NETWORKS)),
+  lang: v.optional(v.string()),
+  /** The content warning. */
+  warning: v.optional(v.string()),
+  title: v.optional(v.string()),
+  description: v.optional(v.string()),
+  pictures: v.optional(v.array(v.object({ url: v.string(), alt: v.string() }))),
+  /** The URL of the status that the post replies to. */
+  replyTo: v.optional(v.string()),
+});
+export type CopyFacts = v.InferOutput<typeof COPY_FACTS>;
+
 const SITE_PAGES = v.object({
   /** The URL of the feed, then its other URLs. */
   feeds: v.array(v.string()),
@@ -165,20 +179,8 @@ const SITE_PAGES = v.object({
       replyTo: v.optional(v.nullable(v.string()), null),
       /** The language of the post, for a host with comments; absent for that of the options. */
       lang: v.exactOptional(v.string()),
-      /** What copies of the post on other networks have; absent for a post without. */
-      copy: v.exactOptional(
-        v.object({
-          networks: v.array(v.picklist(NETWORKS)),
-          lang: v.exactOptional(v.string()),
-          /** The content warning. */
-          warning: v.exactOptional(v.string()),
-          title: v.exactOptional(v.string()),
-          description: v.exactOptional(v.string()),
-          pictures: v.exactOptional(v.array(v.object({ url: v.string(), alt: v.string() }))),
-          /** The URL of the status that the post replies to. */
-          replyTo: v.exactOptional(v.string()),
-        }),
-      ),
+      /** Absent for a post without copies on other networks. */
+      copy: v.exactOptional(COPY_FACTS),
       /** The links to other sites in the post's body; missing if its links are not sent. */
       links: v.optional(v.array(v.string())),
       /** The URLs of the post's copies on other networks; absent for none. */

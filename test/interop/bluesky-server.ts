@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openAccounts } from "../../plugin/mentions/networks/accounts.js";
 import { parsePostUrl } from "../../plugin/mentions/networks/bluesky.js";
-import type { PostingAccount } from "../../plugin/mentions/networks/posting.js";
+import type { PostingAccount } from "../../plugin/mentions/networks/network.js";
 import { PICTURE } from "../demo/files.js";
 import { check } from "../demo/telling.js";
 import { fakeBluesky } from "../helpers/fake-bluesky.js";
 import { freePort } from "../helpers/ports.js";
-import { ALT, PAGE, pictures, postingParts, toCopy } from "./copies.js";
+import { ALT, attach, PAGE, postingParts, toCopy } from "./copies.js";
 
 const HERE = fileURLToPath(new URL("networks", import.meta.url));
 const INSTALL = ["ci", "--prefix", HERE, "--ignore-scripts", "--no-audit", "--no-fund"];
@@ -86,25 +86,25 @@ async function postTo(pds: RunningPds): Promise<void> {
   check((await account.check()).account.endsWith("/alice.test"), "we sign in with an app password");
   check((await account.find(PAGE)) === null, "nothing is found before it is posted");
 
-  const posted = await account.post({ ...toCopy(PAGE), lang: "de", pictures });
+  const posted = await account.post({ ...toCopy(PAGE), lang: "de", attach });
   const found = await account.find(PAGE);
   check(
     JSON.stringify(found) === JSON.stringify(posted),
     "a record under our key is posted, and found by its permalink",
   );
-  await account.post({ ...toCopy(PAGE), lang: "de", pictures });
+  await account.post({ ...toCopy(PAGE), lang: "de", attach });
   const [record, ...others] = await listRecords(pds);
   check(record !== undefined && others.length === 0, "posted again, it is the same record");
   const [image] = record?.embed?.images ?? [];
   const picture = await readBlob(pds, image?.image.ref.$link ?? "");
   check(picture.equals(PICTURE) && image?.alt === ALT, "its picture is read back, with its description");
 
-  const replyTo = parsePostUrl(answered.uri)?.url ?? null;
+  const replyTo = parsePostUrl(answered.uri)?.url;
   await account.post({ ...toCopy(`${PAGE}b/`), replyTo });
   await account.post({
     ...toCopy(`${PAGE}c/`, "👨‍👩‍👧‍👦 ".repeat(400)),
-    pictures,
-    card: { title: "Quitten", description: "" },
+    attach,
+    title: "Quitten",
   });
   check((await listRecords(pds)).length === 3, "the server takes an answer, and a text that is cut, with a card");
   await account.delete(posted);

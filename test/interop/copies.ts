@@ -2,12 +2,15 @@
 import { createGuard } from "../../plugin/http/guard.js";
 import { APP_VIEW } from "../../plugin/mentions/networks/bluesky.js";
 import { toParts } from "../../plugin/mentions/networks/copy-text.js";
-import type { CopyToPost, PostingParts } from "../../plugin/mentions/networks/posting.js";
+import type { CopyToPost, PostingParts } from "../../plugin/mentions/networks/network.js";
 import { PICTURE } from "../demo/files.js";
 
 export const PAGE = "https://alice.example/posts/quinces/";
 export const ALT = "A quince";
-export const pictures: CopyToPost["pictures"] = [{ bytes: PICTURE, type: "image/png", alt: ALT }];
+/** With a picture. */
+export const attach: CopyToPost["attach"] = async (_, upload) => [
+  await upload({ bytes: PICTURE, type: "image/png", alt: ALT }),
+];
 const TEXT = "Quitten & Käse für @<bob https://bob.example/twtxt.txt>";
 
 interface Server {
@@ -16,8 +19,7 @@ interface Server {
 }
 
 export function toCopy(permalink: string, text = TEXT): CopyToPost {
-  const none = { lang: null, warning: null, pictures: [], onLeftOut() {}, card: null, replyTo: null };
-  return { key: permalink, parts: toParts(text), permalink, ...none };
+  return { key: permalink, parts: toParts(text), permalink, attach: async () => [] };
 }
 
 /** @param view - answers in place of Bluesky's app view */

@@ -10,8 +10,7 @@ import { parsePostUrl } from "../../plugin/mentions/networks/bluesky.js";
 import { readBlueskyThread } from "../../plugin/mentions/networks/bluesky-thread.js";
 import { parseStatusUrl } from "../../plugin/mentions/networks/mastodon.js";
 import { readMastodonThread } from "../../plugin/mentions/networks/mastodon-thread.js";
-import type { Copy, Thread } from "../../plugin/mentions/networks/network.js";
-import type { PostingAccount, PostingParts } from "../../plugin/mentions/networks/posting.js";
+import type { Copy, PostingAccount, PostingParts, Thread } from "../../plugin/mentions/networks/network.js";
 import { PICTURE } from "../demo/files.js";
 import { check, tell } from "../demo/telling.js";
 import { fakeBluesky } from "../helpers/fake-bluesky.js";
@@ -20,7 +19,7 @@ import { runAfterEachHooks } from "../helpers/hooks.js";
 import { postingBluesky } from "../helpers/posting-bluesky.js";
 import { type PostingMastodon, postingMastodon } from "../helpers/posting-mastodon.js";
 import { installBlueskyServer, tryBlueskyServer } from "./bluesky-server.js";
-import { ALT, guardFor, PAGE, pictures, postingParts, toCopy } from "./copies.js";
+import { ALT, attach, guardFor, PAGE, postingParts, toCopy } from "./copies.js";
 import { pythonWith } from "./python.js";
 
 const PACKAGES = ["Mastodon.py==2.3.3", "atproto==0.0.73", "toot==0.52.1"];
@@ -105,7 +104,7 @@ function checkSame(theirs: Partial<Read> | undefined, ours: Thread | null, clien
 
 async function writeWithMastodonPy(python: string, mastodon: PostingMastodon, folder: string): Promise<void> {
   const { account, parts } = openAccount(mastodon.environment, mastodon);
-  const copy = await account.post({ ...toCopy(PAGE), lang: "de", warning: "Food", pictures });
+  const copy = await account.post({ ...toCopy(PAGE), lang: "de", warning: "Food", attach });
   const page = `${PAGE}more/`;
   const args = [script("write.py"), mastodon.url, mastodon.token, join(folder, "quince.png"), page, copy.id];
   const { ours, posted, again, answer, ...read } = JSON.parse((await run(python, args)).stdout);
@@ -173,10 +172,10 @@ async function validateRecords(python: string): Promise<void> {
   const card = { title: "Quitten", description: "Zehn Gläser" };
   const link = "[Rezept](https://carol.example/k%C3%A4se)";
   const text = `🍐 für @<bob https://bob.example/twtxt.txt>: ${link}`;
-  await account.post({ ...toCopy(PAGE, text), lang: "de", card, pictures });
-  await account.post({ ...toCopy(`${PAGE}b/`), pictures });
-  await account.post({ ...toCopy(`${PAGE}c/`), warning: "Food", card });
-  await account.post({ ...toCopy(`${PAGE}d/`), replyTo: parsePostUrl(answered.uri)?.url ?? null });
+  await account.post({ ...toCopy(PAGE, text), lang: "de", ...card, attach });
+  await account.post({ ...toCopy(`${PAGE}b/`), attach });
+  await account.post({ ...toCopy(`${PAGE}c/`), warning: "Food", ...card });
+  await account.post({ ...toCopy(`${PAGE}d/`), replyTo: parsePostUrl(answered.uri)?.url });
   await account.post(toCopy(`${PAGE}e/`, "👨‍👩‍👧‍👦 ".repeat(400)));
   const running = run(python, [script("records.py")]);
   running.child.stdin?.end(JSON.stringify([...bluesky.records.values()]));

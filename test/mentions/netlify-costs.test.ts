@@ -4,6 +4,7 @@ import { RATE_LIMIT } from "../../plugin/eleventy/output/netlify-functions.js";
 import { openAccounts } from "../../plugin/mentions/networks/accounts.js";
 import { toParts } from "../../plugin/mentions/networks/copy-text.js";
 import { readMastodonThread } from "../../plugin/mentions/networks/mastodon-thread.js";
+import type { Picture } from "../../plugin/mentions/networks/network.js";
 import { nextReading, parseCopy } from "../../plugin/mentions/networks/read-threads.js";
 import { postingBluesky } from "../helpers/posting-bluesky.js";
 import { postingMastodon } from "../helpers/posting-mastodon.js";
@@ -63,8 +64,9 @@ async function countRequests() {
   const bytes = readFileSync(new URL("../pictures/files/plain.webp", import.meta.url));
   const copy = {
     ...{ key: "key", parts: toParts("Ten jars"), permalink: "https://alice.example/posts/quinces/" },
-    ...{ lang: null, warning: null, card: null, replyTo: null, onLeftOut() {} },
-    pictures: [{ bytes, type: "image/webp" as const, alt: "Ten jars" }],
+    attach: async <T>(_: unknown, upload: (picture: Picture) => Promise<T>) => [
+      await upload({ bytes, type: "image/webp", alt: "Ten jars" }),
+    ],
   };
   const asked = [mastodon.requests, bluesky.requests];
   const count = async (work: (account: ReturnType<typeof open>[number]) => Promise<unknown>) => {
@@ -73,7 +75,6 @@ async function countRequests() {
     return asked.flat().length - before;
   };
   const posting = await count(async (account) => {
-    await account.readPictureLimits();
     await account.find(copy.permalink);
     await account.post(copy);
   });

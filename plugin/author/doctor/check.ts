@@ -18,6 +18,11 @@ export interface Finding {
   todo?: string;
 }
 
+/** A line for the finding, and one for the advice. */
+export function formatFinding({ level, what, todo }: Finding): string {
+  return `${level.padEnd(4)}  ${what}${todo === undefined ? "" : `\n      ${todo}`}`;
+}
+
 /** @example "2 things to fix" */
 export function sumFaults(findings: readonly Finding[]): string {
   const { length } = findings.filter(({ level }) => level === "fix");

@@ -9,8 +9,7 @@ import { splitIntoParts } from "../../feed/split.js";
 import type { Twt } from "../../feed/twt.js";
 import { BRIDGY } from "../../options/fediverse.js";
 import type { Settings } from "../../options.js";
-import { hostMeta, webfingerDocument } from "../../site/fediverse.js";
-import { PATHS } from "../../site/routes.js";
+import { FEDIVERSE_DOCUMENTS } from "../../site/fediverse.js";
 import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { SiteFile } from "./write-files.js";
 
@@ -86,10 +85,7 @@ function toHeader(settings: Settings, urls: FeedUrls): Partial<Record<FieldName,
 /** The documents of the account in the fediverse, for a host that only has files. */
 export function fediverseFiles({ fediverse, url }: Settings, urls: Pick<SiteUrls, "hasFunctions">): SiteFile[] {
   if (fediverse === undefined || fediverse === BRIDGY || urls.hasFunctions()) return [];
-  return [
-    { path: PATHS.webfinger, content: webfingerDocument(fediverse, url) },
-    { path: PATHS.hostMeta, content: hostMeta(url) },
-  ];
+  return Object.values(FEDIVERSE_DOCUMENTS).map(({ path, write }) => ({ path, content: write(fediverse, url) }));
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { authorError } from "../../errors.js";
-import { FEDIVERSE_TYPES } from "../../site/fediverse.js";
+import { FEDIVERSE_DOCUMENTS } from "../../site/fediverse.js";
 import type { SiteFile } from "./write-files.js";
 
 /** Read by Netlify's Frameworks API. Other tools may write to it, too. */
@@ -52,6 +52,7 @@ export function headerRules(
   const link = endpoint ? { Link: `<${endpoint}>; rel="webmention"` } : {};
   const linked = withoutHead.length > MAX_PAGES ? ["/*"] : withoutHead.filter((path) => !/[*:]/.test(path));
   const anyone = { "Access-Control-Allow-Origin": "*" };
+  const types = new Map<string, string>(Object.values(FEDIVERSE_DOCUMENTS).map(({ path, type }) => [path, type]));
   return [
     ...feed.map(({ path }) => ({
       for: path,
@@ -59,7 +60,7 @@ export function headerRules(
     })),
     ...discovery.map(({ path }) => ({
       for: path,
-      values: { "Content-Type": FEDIVERSE_TYPES[path] ?? "application/json", ...anyone },
+      values: { "Content-Type": types.get(path) ?? "application/json", ...anyone },
     })),
     ...linked.map((path) => ({ for: path, values: link })),
   ];

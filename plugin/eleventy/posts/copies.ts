@@ -2,13 +2,12 @@
 import { authorError } from "../../errors.js";
 import { parseReplyPage } from "../../feed/subject.js";
 import { NETWORKS, type SyndicateOption } from "../../options/syndicate.js";
-import type { SitePages } from "../../site/site.js";
+import type { CopyFacts } from "../../site/site.js";
 import { canParseUrl } from "../../url.js";
 import type { CollectionItem } from "../eleventy.js";
 import { readPictures } from "./pictures.js";
 import type { PublishedPost, TwtsFromPosts } from "./twts-from-posts.js";
 
-type CopyFacts = NonNullable<SitePages["twts"][number]["copy"]>;
 export type CopiesOfPosts = ReadonlyMap<CollectionItem, CopyFacts>;
 
 const MOST_PICTURES = 4;
@@ -22,16 +21,12 @@ const PICTURE = /!\[([^\]]*)\]\(([^()\s]+)\)/g;
  * @throws TwtxtError `bad-front-matter` for an unknown network
  */
 export async function copiesOfPosts(twts: TwtsFromPosts): Promise<CopiesOfPosts> {
-  const { settings } = twts.site;
-  const posts = twts.all().flatMap((published) => {
-    const networks = published.post.url ? readNetworks(published.post, settings.syndicate) : [];
-    return networks.length > 0 ? [{ published, networks }] : [];
+  const copies = twts.all().map(async (published): Promise<[CollectionItem, CopyFacts][]> => {
+    const { post } = published;
+    const networks = post.url ? readNetworks(post, twts.site.settings.syndicate) : [];
+    return networks.length > 0 ? [[post, { networks: [...networks], ...(await readFacts(published, twts)) }]] : [];
   });
-  const copies = posts.map(async ({ published, networks }) => {
-    const facts = { networks: [...networks], ...(await readFacts(published, twts)) };
-    return [published.post, facts] as const;
-  });
-  return new Map(await Promise.all(copies));
+  return new Map((await Promise.all(copies)).flat());
 }
 
 function readNetworks({ data, inputPath }: CollectionItem, option: SyndicateOption): SyndicateOption {
@@ -48,20 +43,16 @@ function readNetworks({ data, inputPath }: CollectionItem, option: SyndicateOpti
 }
 
 async function readFacts({ post, twt }: PublishedPost, twts: TwtsFromPosts): Promise<Omit<CopyFacts, "networks">> {
-  const { settings } = twts.site;
-  const { title, summary, description, lang = settings.lang, sensitive, replyTo } = post.data;
+  const { title, summary, description, lang = twts.site.settings.lang, sensitive, replyTo } = post.data;
   const heading = readText(title);
-  const about = readText(description) ?? readText(summary);
-  const warning = sensitive === true ? (readText(summary) ?? heading ?? "Sensitive") : undefined;
   const pictures = await listPictures({ post, twt }, twts);
-  const answered = parseReplyPage(replyTo);
   return {
-    ...(typeof lang === "string" && { lang }),
-    ...(warning !== undefined && { warning }),
-    ...(heading !== undefined && { title: heading }),
-    ...(about !== undefined && { description: about }),
-    ...(pictures.length > 0 && { pictures }),
-    ...(answered !== null && { replyTo: answered }),
+    lang: typeof lang === "string" ? lang : undefined,
+    warning: sensitive === true ? (readText(summary) ?? heading ?? "Sensitive") : undefined,
+    title: heading,
+    description: readText(description) ?? readText(summary),
+    pictures: pictures.length > 0 ? pictures : undefined,
+    replyTo: parseReplyPage(replyTo) ?? undefined,
   };
 }
 

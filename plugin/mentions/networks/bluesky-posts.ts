@@ -4,20 +4,19 @@ import * as v from "valibot";
 import { ifTwtxtError } from "../../errors.js";
 import { once } from "../../later.js";
 import { readDimensions } from "../../pictures/dimensions.js";
-import type { CleanPicture } from "../../pictures/remove-metadata.js";
 import { canParseUrl } from "../../url.js";
 import { APP_VIEW, POSTS, parsePostUrl, toAccountPage, toCopy, XRPC } from "./bluesky.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
-import type { Copy } from "./network.js";
+import type { Copy, CopyToPost, Picture, PostingAccount, PostingParts } from "./network.js";
 import { ifRefused, NetworkError, NetworkServer } from "./network-json.js";
-import { type CopyToPost, leaveOut, type PostingAccount, type PostingParts } from "./posting.js";
 
 /** The server that knows the servers of most accounts. */
 const ENTRYWAY = "https://bsky.social";
 /** In graphemes. The server also refuses more than 3,000 bytes. */
 const LIMIT = 300;
 const BYTES_PER_GRAPHEME = 10;
-const PICTURE_LIMITS = { count: 4, bytes: 1_000_000 };
+const MOST_PICTURES = 4;
+const PICTURE_BYTES = 1_000_000;
 const ALT_LENGTH = 2000;
 const CARD_LENGTH = 300;
 
@@ -50,10 +49,6 @@ export class BlueskyPosts implements PostingAccount {
 
   async check(): Promise<{ account: string; permissions: string | null }> {
     return { account: toAccountPage((await this.#signIn()).handle), permissions: null };
-  }
-
-  readPictureLimits(): Promise<{ count: number; bytes: number }> {
-    return Promise.resolve(PICTURE_LIMITS);
   }
 
   /** The key of a record follows from the permalink, so there is at most one record. */
@@ -89,20 +84,16 @@ export class BlueskyPosts implements PostingAccount {
   }
 
   async #toRecord(copy: CopyToPost, server: NetworkServer): Promise<object> {
-    const { parts, permalink, lang, warning, card, replyTo } = copy;
+    const { parts, permalink, lang, warning, replyTo } = copy;
     // Bluesky has no content warnings: what is behind one is read on the page.
-    const shown = warning === null ? parts : [{ text: warning, url: null }];
-    const fitted = fitParts(shown, permalink, LIMIT, measure);
-    const reply = replyTo === null ? null : await this.#findReply(replyTo);
-    const hidden = { pictures: [], card: card && { ...card, description: "" } };
-    const embed = await toEmbed(warning === null ? copy : { ...copy, ...hidden }, server);
+    const shown = warning === undefined ? parts : [{ text: warning, url: null }];
     return {
       $type: POSTS,
-      ...toRichText(fitted),
+      ...toRichText(fitParts(shown, permalink, LIMIT, measure)),
       createdAt: new Date(this.parts.now()).toISOString(),
-      ...(lang !== null && { langs: [lang] }),
-      ...(reply && { reply }),
-      ...(embed && { embed }),
+      langs: lang && [lang],
+      reply: replyTo && (await this.#findReply(replyTo)),
+      embed: await toEmbed(copy, server),
     };
   }
 
@@ -117,32 +108,28 @@ export class BlueskyPosts implements PostingAccount {
   }
 }
 
-/** A card, with a picture if the post has one, or else the pictures. */
-async function toEmbed(copy: CopyToPost, server: NetworkServer): Promise<object | null> {
-  const { permalink: uri, card, pictures } = copy;
-  const images: Awaited<ReturnType<typeof toImage>>[] = [];
-  for (const picture of card ? pictures.slice(0, 1) : pictures) {
-    const image = await toImage(picture, server).catch(leaveOut(copy));
-    if (image) images.push(image);
-  }
-  if (!card) return images.length > 0 ? { $type: "app.bsky.embed.images", images } : null;
-  const [title, description] = [shorten(card.title, CARD_LENGTH), shorten(card.description, CARD_LENGTH)];
-  const thumb = images[0]?.image;
-  return { $type: "app.bsky.embed.external", external: { uri, title, description, ...(thumb && { thumb }) } };
+/** A card, with a picture if the post has one, or else the pictures. What is behind a content warning is left out. */
+async function toEmbed(copy: CopyToPost, server: NetworkServer): Promise<object | undefined> {
+  const { permalink: uri, title, description = "", warning, attach } = copy;
+  const count = warning !== undefined ? 0 : title === undefined ? MOST_PICTURES : 1;
+  const images = await attach({ count, bytes: PICTURE_BYTES }, (picture) => toImage(picture, server));
+  if (title === undefined) return images.length > 0 ? { $type: "app.bsky.embed.images", images } : undefined;
+  const about = warning === undefined ? shorten(description, CARD_LENGTH) : "";
+  const external = { uri, title: shorten(title, CARD_LENGTH), description: about, thumb: images[0]?.image };
+  return { $type: "app.bsky.embed.external", external };
 }
 
-async function toImage({ bytes, type, alt }: CopyToPost["pictures"][number], server: NetworkServer) {
+async function toImage({ bytes, type, alt }: Picture, server: NetworkServer) {
   const headers = { "content-type": type };
   const { blob: image } = await server.send("POST", "com.atproto.repo.uploadBlob", Uploaded, bytes, headers);
-  const aspectRatio = readRatio({ bytes, type });
-  return { image, alt: shorten(alt, ALT_LENGTH), ...(aspectRatio && { aspectRatio }) };
+  return { image, alt: shorten(alt, ALT_LENGTH), aspectRatio: readRatio({ bytes, type }) };
 }
 
-function readRatio(picture: Pick<CleanPicture, "bytes" | "type">): { width: number; height: number } | null {
+function readRatio(picture: Pick<Picture, "bytes" | "type">): { width: number; height: number } | undefined {
   try {
     return readDimensions(picture);
   } catch (error) {
-    return ifTwtxtError(() => null)(error);
+    return ifTwtxtError(() => undefined)(error);
   }
 }
 
@@ -155,7 +142,7 @@ function measure({ text }: TextPart): number {
 }
 
 /** Facets name their parts of the text in bytes of UTF-8. */
-function toRichText(parts: readonly TextPart[]): { text: string; facets?: object[] } {
+function toRichText(parts: readonly TextPart[]): { text: string; facets: object[] } {
   let text = "";
   const facets: object[] = [];
   for (const { text: shown, url } of parts) {
@@ -165,7 +152,7 @@ function toRichText(parts: readonly TextPart[]): { text: string; facets?: object
     const features = [{ $type: "app.bsky.richtext.facet#link", uri: url }];
     facets.push({ index: { byteStart, byteEnd: Buffer.byteLength(text) }, features });
   }
-  return { text, ...(facets.length > 0 && { facets }) };
+  return { text, facets };
 }
 
 const DIGITS = "234567abcdefghijklmnopqrstuvwxyz";

@@ -4,7 +4,7 @@ import { toInstant } from "../../feed/timestamp.js";
 import { escapeHtml } from "../../site/html.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 import { parsePostUrl, toAccountPage, XRPC } from "./bluesky.js";
-import type { Account, Reaction, ReadThread, Status } from "./network.js";
+import type { Account, Answer, ReadThread } from "./network.js";
 import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectValid } from "./network-json.js";
 
 /** A thread of 5,000 replies. */
@@ -50,46 +50,54 @@ const Page = v.object({
   repostedBy: v.optional(v.array(v.unknown()), []),
 });
 const Like = v.object({ createdAt: v.optional(v.string(), ""), actor: Actor });
+const REACTIONS = { like: "getLikes", repost: "getRepostedBy" };
 
 export const readBlueskyThread: ReadThread = async (copy, parts) => {
   const server = new NetworkServer(copy.server + XRPC, parts);
-  const uri = encodeURIComponent(copy.id);
-  const method = `app.bsky.feed.getPostThread?uri=${uri}&depth=${DEPTH}&parentHeight=0`;
-  const answer = await server
-    .request(method, ThreadAnswer, { maxBytes: THREAD_BYTES })
-    .catch(ifRefused(null, 400, 404));
+  const method = `app.bsky.feed.getPostThread?uri=${encodeURIComponent(copy.id)}&depth=${DEPTH}&parentHeight=0`;
+  const request = server.request(method, ThreadAnswer, { maxBytes: THREAD_BYTES });
+  const answer = await request.catch(ifRefused(null, 400, 404));
   const [root] = selectValid(ThreadPost, [answer?.value.thread]);
   if (!answer || !root) return null;
   const { post, replies } = root;
-  const likes = await readActors(server, `app.bsky.feed.getLikes?uri=${uri}`, "like", post.likeCount);
-  const reposts = await readActors(server, `app.bsky.feed.getRepostedBy?uri=${uri}`, "repost", post.repostCount);
+  const counts = { like: post.likeCount, repost: post.repostCount };
+  const { reactions, hasAll } = await readReactions(counts, async (type, cursor) => {
+    const query = new URLSearchParams({ uri: copy.id, limit: String(REACTIONS_PER_PAGE), ...(cursor && { cursor }) });
+    const { value } = await server.request(`app.bsky.feed.${REACTIONS[type]}?${query}`, Page);
+    const actors = selectValid(Like, [...value.likes, ...value.repostedBy.map((actor) => ({ actor }))]);
+    const found = actors.flatMap(({ actor, createdAt }) => {
+      const author = toAccount(actor);
+      return author ? [{ author, published: toInstant(createdAt) }] : [];
+    });
+    return { found, next: value.cursor || null };
+  });
   return {
     published: toInstant(post.record.createdAt),
     replies: toReplies(replies, new Set(answer.value.threadgate?.record?.hiddenReplies)),
-    reactions: [...likes.reactions, ...reposts.reactions],
-    hasAll: { reply: true, like: likes.hasAll, repost: reposts.hasAll },
+    reactions,
+    hasAll: { reply: true, ...hasAll },
   };
 };
 
 /** @param hidden - the URIs of replies that the author of the thread has hidden */
-function toReplies(items: readonly unknown[], hidden: ReadonlySet<string>): Status[] {
-  const found: Status[] = [];
+function toReplies(items: readonly unknown[], hidden: ReadonlySet<string>): Answer[] {
+  const found: Answer[] = [];
   const ahead = items.map((item) => ({ item, replyTo: null as string | null }));
   for (let next = ahead.pop(); next; next = ahead.pop()) {
     for (const { post, replies } of selectValid(ThreadPost, [next.item])) {
-      const status = hidden.has(post.uri) ? null : toStatus(post, next.replyTo);
-      if (status) found.push(status);
-      for (const item of replies) ahead.push({ item, replyTo: status?.url ?? next.replyTo });
+      const reply = hidden.has(post.uri) ? null : toReply(post, next.replyTo);
+      if (reply) found.push(reply);
+      for (const item of replies) ahead.push({ item, replyTo: reply?.url ?? next.replyTo });
     }
   }
   return found;
 }
 
-function toStatus({ uri, author: actor, record, labels }: Post, replyTo: string | null): Status | null {
+function toReply({ uri, author: actor, record, labels }: Post, replyTo: string | null): Answer | null {
   const url = parsePostUrl(uri)?.url ?? null;
   const author = toAccount(actor);
   if (url === null || author === null || labels.some(({ val }) => val === FOR_ACCOUNTS_ONLY)) return null;
-  return { url, author, html: toHtml(record), published: toInstant(record.createdAt), replyTo };
+  return { type: "reply", url, author, html: toHtml(record), published: toInstant(record.createdAt), replyTo };
 }
 
 /** @returns `null` for one that is only for people with an account */
@@ -116,18 +124,4 @@ function toHtml({ text, facets }: Post["record"]): string {
     end = byteEnd;
   }
   return `<p>${parts.join("")}${write(end, bytes.length)}</p>`;
-}
-
-/** @param count - how many there are, by the post */
-function readActors(server: NetworkServer, method: string, type: Reaction["type"], count: number) {
-  return readReactions(count > 0 ? "" : null, async (cursor) => {
-    const after = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const { value } = await server.request(`${method}&limit=${REACTIONS_PER_PAGE}${after}`, Page);
-    const found = selectValid(Like, [...value.likes, ...value.repostedBy.map((actor) => ({ actor }))]);
-    const reactions = found.flatMap(({ actor, createdAt }): Reaction[] => {
-      const author = toAccount(actor);
-      return author ? [{ type, author, published: toInstant(createdAt) }] : [];
-    });
-    return { reactions, next: value.cursor || null };
-  });
 }

@@ -4,9 +4,8 @@ import { once } from "../../later.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import { MastodonStatus, parseStatusUrl, toStatusPath } from "./mastodon.js";
-import type { Copy } from "./network.js";
+import type { Copy, CopyToPost, Picture, PostingAccount, PostingParts } from "./network.js";
 import { ifRefused, NetworkError, NetworkServer } from "./network-json.js";
-import { type CopyToPost, leaveOut, type PostingAccount, type PostingParts } from "./posting.js";
 
 /** What a token must allow. Reading finds a status that was posted before, so that none is posted twice. */
 export const MASTODON_SCOPES = "read:accounts read:statuses read:search write:statuses write:media";
@@ -59,11 +58,6 @@ export class MastodonPosts implements PostingAccount {
     return { account: me.url, permissions: (await application)?.value.scopes?.join(" ") ?? null };
   }
 
-  async readPictureLimits(): Promise<{ count: number; bytes: number }> {
-    const { statuses, media_attachments: media } = (await this.#readLimits()).value.configuration;
-    return { count: statuses.max_media_attachments, bytes: media.image_size_limit };
-  }
-
   /** Searches the recent statuses of the account for a link to the post. */
   async find(permalink: string): Promise<Copy | null> {
     const { value: me } = await this.#readMe();
@@ -81,17 +75,14 @@ export class MastodonPosts implements PostingAccount {
 
   async post(copy: CopyToPost): Promise<Copy> {
     const key = { "idempotency-key": copy.key };
-    return this.#toCopy(
-      await this.#server.send("POST", "/api/v1/statuses", MastodonStatus, await this.#toBody(copy), key),
-    );
+    const body = await this.#toBody(copy);
+    return this.#toCopy(await this.#server.send("POST", "/api/v1/statuses", MastodonStatus, body, key));
   }
 
-  async edit(posted: Copy, copy: CopyToPost): Promise<Copy> {
-    if (!this.#isHere(posted)) return posted;
+  async edit(posted: Copy, copy: CopyToPost): Promise<void> {
+    if (!this.#isHere(posted)) return;
     const { in_reply_to_id: _, ...body } = await this.#toBody(copy);
-    const edited = this.#server.send("PUT", toStatusPath(posted), MastodonStatus, body).catch(ifRefused(null, 404));
-    const status = await edited;
-    return status ? this.#toCopy(status) : posted;
+    await this.#server.send("PUT", toStatusPath(posted), v.unknown(), body).catch(ifRefused(null, 404));
   }
 
   async delete(posted: Copy): Promise<void> {
@@ -110,32 +101,28 @@ export class MastodonPosts implements PostingAccount {
     return { network: "mastodon", url: page, server: this.origin, id };
   }
 
-  async #toBody(copy: CopyToPost) {
-    const { parts, permalink, lang, warning, replyTo, pictures } = copy;
+  async #toBody({ parts, permalink, lang, warning, replyTo, attach }: CopyToPost) {
     const { statuses, media_attachments: media } = (await this.#readLimits()).value.configuration;
-    const answered = replyTo === null ? null : await this.#findStatus(replyTo);
-    const name = answered === null ? "" : `@${answered.account.acct} `;
+    const answered = replyTo === undefined ? undefined : await this.#findStatus(replyTo);
+    const name = answered ? `@${answered.account.acct} ` : "";
     const measure = (part: TextPart) => {
       const url = part.url === null || part.isName ? 0 : statuses.characters_reserved_per_url;
       return part.text === part.url ? url : countGraphemes(part.text) + (url && url + 3);
     };
     const quiet = parts.map((part) => (part.text === part.url ? part : { ...part, text: withoutMentions(part.text) }));
     const limit = statuses.max_characters - countGraphemes(name + (warning ?? ""));
-    const ids: string[] = [];
-    for (const picture of pictures) {
-      const id = await this.#upload(picture, media.description_limit).catch(leaveOut(copy));
-      if (id !== null) ids.push(id);
-    }
+    const pictureLimits = { count: statuses.max_media_attachments, bytes: media.image_size_limit };
     return {
       status: name + formatParts(fitParts(quiet, permalink, limit, measure)),
-      media_ids: ids,
-      ...(lang !== null && { language: lang }),
-      ...(warning !== null && { spoiler_text: warning, sensitive: true }),
-      ...(answered && { in_reply_to_id: answered.id }),
+      media_ids: await attach(pictureLimits, (picture) => this.#upload(picture, media.description_limit)),
+      language: lang,
+      spoiler_text: warning,
+      sensitive: warning && true,
+      in_reply_to_id: answered?.id,
     };
   }
 
-  async #upload({ bytes, type, alt }: CopyToPost["pictures"][number], altLimit: number): Promise<string> {
+  async #upload({ bytes, type, alt }: Picture, altLimit: number): Promise<string> {
     const form = new FormData();
     form.set("file", new Blob([new Uint8Array(bytes)], { type }), `picture.${type.slice(6)}`);
     if (alt !== "") form.set("description", [...alt].slice(0, altLimit).join(""));

@@ -9,28 +9,25 @@ const OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob";
 const Registered = v.object({ client_id: v.string(), client_secret: v.string() });
 const Token = v.object({ access_token: v.string() });
 
-export interface MastodonSignIn {
-  /** Shows the page on which the author gets a code. @returns the code; `null` if the author gave up */
-  askCode(page: string): Promise<string | null>;
-  /** The URL of the author's site, which the server shows; `null` if it is not known. */
-  site: string | null;
-}
-
-/** @returns a token, which the author has allowed in the browser; `null` if the author gave up. @throws NetworkError */
-export async function signInToMastodon(
-  server: NetworkServer,
-  { askCode, site }: MastodonSignIn,
-): Promise<string | null> {
+/**
+ * Asks a server to let the author sign in. Both steps throw NetworkError.
+ *
+ * @param site - the URL of the author's site, which the server shows; absent if it is not known
+ * @returns the page on which the author allows it and gets a code, and what gets a token for that code
+ */
+export async function signInToMastodon(server: NetworkServer, site: string | undefined) {
   const { client_id, client_secret } = await server.send("POST", "/api/v1/apps", Registered, {
     client_name: "eleventy-plugin-twtxt",
     redirect_uris: OUT_OF_BAND,
     scopes: MASTODON_SCOPES,
-    ...(site !== null && { website: site }),
+    website: site,
   });
   const app = { client_id, redirect_uri: OUT_OF_BAND, scope: MASTODON_SCOPES };
-  const query = new URLSearchParams({ response_type: "code", ...app });
-  const code = (await askCode(`${server.api}/oauth/authorize?${query}`))?.trim() ?? "";
-  if (code === "") return null;
-  const secrets = { grant_type: "authorization_code", code, client_secret };
-  return (await server.send("POST", "/oauth/token", Token, { ...app, ...secrets })).access_token;
+  return {
+    page: `${server.api}/oauth/authorize?${new URLSearchParams({ response_type: "code", ...app })}`,
+    async requestToken(code: string): Promise<string> {
+      const secrets = { grant_type: "authorization_code", code, client_secret };
+      return (await server.send("POST", "/oauth/token", Token, { ...app, ...secrets })).access_token;
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { escapeHtml } from "../../site/html.js";
 import { isSameHost } from "../../url.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 import { MastodonAccount, MastodonStatus, toStatusPath } from "./mastodon.js";
-import type { Account, Copy, Reaction, ReadThread, Status, ThreadParts } from "./network.js";
+import type { Account, Answer, Copy, ReadThread, ThreadParts } from "./network.js";
 import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectValid } from "./network-json.js";
 
 /** A thread of 4,096 replies, the most that Mastodon sends. */
@@ -21,6 +21,7 @@ const NO_BOTS = /#nobots?\b/i;
 
 const Context = v.object({ descendants: v.array(v.unknown()) });
 const Accounts = v.array(v.unknown());
+const REACTIONS = { like: "favourited_by", repost: "reblogged_by" };
 
 /** @throws TwtxtError also `bad-source` if the ID is that of another status */
 export const readMastodonThread: ReadThread = async (copy, parts) => {
@@ -29,17 +30,21 @@ export const readMastodonThread: ReadThread = async (copy, parts) => {
   const { server, status } = found;
   const path = toStatusPath(status);
   const { value: context } = await server.request(`${path}/context`, Context, { maxBytes: CONTEXT_BYTES });
-  const likes = await readAccounts(server, `${path}/favourited_by`, "like", status.favourites_count);
-  const reposts = await readAccounts(server, `${path}/reblogged_by`, "repost", status.reblogs_count);
+  const counts = { like: status.favourites_count, repost: status.reblogs_count };
+  const { reactions, hasAll } = await readReactions(counts, async (type, page) => {
+    const query = page || `limit=${REACTIONS_PER_PAGE}`;
+    const { value, headers } = await server.request(`${path}/${REACTIONS[type]}?${query}`, Accounts);
+    const authors = selectValid(MastodonAccount, value).flatMap((account) => toAccount(account) ?? []);
+    const [, next = null] = /<[^<>?]*\?([^<>]*)>\s*;\s*rel="?next\b/i.exec(headers.link ?? "") ?? [];
+    return { found: authors.map((author) => ({ author, published: null })), next: value.length === 0 ? null : next };
+  });
   const hasAllReplies = server.token !== undefined || context.descendants.length < ANONYMOUS_REPLIES;
+  const statuses = selectValid(MastodonStatus, context.descendants.slice(0, MAX_REPLIES_SENT));
   return {
     published: toInstant(status.created_at),
-    replies: toReplies(
-      selectValid(MastodonStatus, context.descendants.slice(0, MAX_REPLIES_SENT)),
-      parts.isUnlistedWanted,
-    ),
-    reactions: [...likes.reactions, ...reposts.reactions],
-    hasAll: { reply: hasAllReplies, like: likes.hasAll, repost: reposts.hasAll },
+    replies: toReplies(statuses, parts.isUnlistedWanted),
+    reactions,
+    hasAll: { reply: hasAllReplies, ...hasAll },
   };
 };
 
@@ -65,9 +70,9 @@ function isNamed({ account }: MastodonStatus, { url }: Copy): boolean {
   return acct === named || `${acct}@${host}` === named;
 }
 
-function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolean): Status[] {
+function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolean): Answer[] {
   const byId = new Map(statuses.map((status) => [status.id, status]));
-  const shown = new Map<string, Status>();
+  const shown = new Map<string, Answer>();
   for (const status of statuses) {
     const url = findPage(status);
     const author = toAccount(status.account);
@@ -75,9 +80,10 @@ function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolea
     if (url === null || author === null || !isPublic) continue;
     const warning = status.spoiler_text === "" ? "" : `<p><strong>${escapeHtml(status.spoiler_text)}</strong></p>`;
     const html = `${warning}${status.content}`;
-    shown.set(status.id, { url, author, html, published: toInstant(status.created_at), replyTo: null });
+    const published = toInstant(status.created_at);
+    shown.set(status.id, { type: "reply", url, author, html, published, replyTo: null });
   }
-  return [...shown].map(([id, status]) => ({ ...status, replyTo: findParent(id, byId, shown) }));
+  return [...shown].map(([id, reply]) => ({ ...reply, replyTo: findParent(id, byId, shown) }));
 }
 
 /**
@@ -93,16 +99,13 @@ function findPage({ url, uri, account }: MastodonStatus): string | null {
 /** The URL of the nearest shown reply above; that of a private one must not be told. */
 function findParent(
   id: string,
-  byId: ReadonlyMap<string, MastodonStatus>,
-  shown: ReadonlyMap<string, Status>,
+  all: ReadonlyMap<string, MastodonStatus>,
+  shown: ReadonlyMap<string, Answer>,
 ): string | null {
   const seen = new Set<string>();
-  for (let at = byId.get(id)?.in_reply_to_id; at && !seen.has(at); at = byId.get(at)?.in_reply_to_id) {
-    const parent = shown.get(at);
-    if (parent) return parent.url;
-    seen.add(at);
-  }
-  return null;
+  let at = all.get(id)?.in_reply_to_id;
+  for (; at && !shown.has(at) && !seen.has(at); at = all.get(at)?.in_reply_to_id) seen.add(at);
+  return shown.get(at ?? "")?.url ?? null;
 }
 
 /** @returns `null` for one that does not want to be found */
@@ -111,15 +114,4 @@ function toAccount({ url, acct, avatar, note, noindex, suspended, display_name }
   if (page === null || noindex || suspended || NO_BOTS.test((note ?? "").replace(/<[^<>]*>/g, ""))) return null;
   const name = display_name.replace(EMOJI, "").trim() || acct;
   return { url: page, name, photo: webUrlOrNull(avatar ?? undefined) };
-}
-
-/** @param count - how many there are, by the status */
-function readAccounts(server: NetworkServer, path: string, type: Reaction["type"], count: number) {
-  return readReactions(count > 0 ? `limit=${REACTIONS_PER_PAGE}` : null, async (page) => {
-    const { value, headers } = await server.request(`${path}?${page}`, Accounts);
-    const authors = selectValid(MastodonAccount, value).flatMap((account) => toAccount(account) ?? []);
-    const [, query = null] = /<[^<>?]*\?([^<>]*)>\s*;\s*rel="?next\b/i.exec(headers.link ?? "") ?? [];
-    const reactions = authors.map((author) => ({ type, author, published: null }));
-    return { reactions, next: value.length === 0 ? null : query };
-  });
 }

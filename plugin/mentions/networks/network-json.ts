@@ -4,7 +4,7 @@ import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import type { GuardedRequest, GuardedResponse } from "../../http/guard.js";
 import { oneLine } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
-import type { NetworkParts, Reaction } from "./network.js";
+import type { Account, Answer, NetworkParts, Thread } from "./network.js";
 
 const MAX_BYTES = 4 * 2 ** 20;
 /** A server that counts requests is not asked for its last ones, which its other clients may need. */
@@ -26,6 +26,11 @@ export class NetworkError extends TwtxtError {
     readonly notBefore: number | null,
   ) {
     super(code, message);
+  }
+
+  /** Whether the server refuses the account, whatever it posts. */
+  get isOfAccount(): boolean {
+    return this.status === 401 || this.status === 403;
   }
 }
 
@@ -94,8 +99,6 @@ export class NetworkServer {
   }
 }
 
-const STARTS: ReadonlySet<number> = new Set([...",[{"].map((character) => character.charCodeAt(0)));
-
 const BoundedJson = v.pipe(
   v.string(),
   v.check((json) => countValues(json) <= MAX_VALUES, `more than ${MAX_VALUES} values`),
@@ -104,7 +107,7 @@ const BoundedJson = v.pipe(
 /** At least as many as there are: commas in texts count, too. */
 function countValues(json: string): number {
   let count = 0;
-  for (let i = 0; i < json.length; i += 1) if (STARTS.has(json.charCodeAt(i))) count += 1;
+  for (let i = 0; i < json.length; i += 1) if (",[{".includes(json.charAt(i))) count += 1;
   return count;
 }
 
@@ -128,19 +131,36 @@ export function selectValid<T>(schema: v.GenericSchema<unknown, T>, items: reado
   });
 }
 
-/** Reads pages of reactions, the newest first. @param first - what `read` gets for the first page; `null` for no page */
+interface ReactionPage {
+  found: { author: Account; published: string | null }[];
+  /** `null` for the last page. */
+  next: string | null;
+}
+
+/**
+ * Reads the newest likes and reposts of a copy, page by page.
+ *
+ * @param counts - how many there are, by the copy
+ * @param read - gets the `next` of the page before, "" for the first one
+ */
 export async function readReactions(
-  first: string | null,
-  read: (page: string) => Promise<{ reactions: Reaction[]; next: string | null }>,
-): Promise<{ reactions: Reaction[]; hasAll: boolean }> {
-  const reactions: Reaction[] = [];
-  let next = first;
-  for (let count = 0; next !== null && count < MAX_REACTION_PAGES; count += 1) {
-    const page = await read(next);
-    reactions.push(...page.reactions);
-    next = page.next;
+  counts: Record<"like" | "repost", number>,
+  read: (type: "like" | "repost", page: string) => Promise<ReactionPage>,
+): Promise<{ reactions: Answer[]; hasAll: Omit<Thread["hasAll"], "reply"> }> {
+  const reactions: Answer[] = [];
+  const hasAll = { like: true, repost: true };
+  for (const type of ["like", "repost"] as const) {
+    let next = counts[type] > 0 ? "" : null;
+    for (let count = 0; next !== null && count < MAX_REACTION_PAGES; count += 1) {
+      const page: ReactionPage = await read(type, next);
+      reactions.push(
+        ...page.found.map((one) => ({ ...one, type, url: `${one.author.url}#${type}`, html: "", replyTo: null })),
+      );
+      next = page.next;
+    }
+    hasAll[type] = next === null;
   }
-  return { reactions, hasAll: next === null };
+  return { reactions, hasAll };
 }
 
 /**

@@ -1,8 +1,12 @@
-// plugin/mentions/networks/network.ts: the interface of a network that has copies of posts, and what is read there. PROTOCOL 2.7
+// plugin/mentions/networks/network.ts: the interface of a network: what is read about copies of posts, and what is posted. PROTOCOL 2.7
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { NETWORKS } from "../../options/syndicate.js";
+import type { CleanPicture } from "../../pictures/remove-metadata.js";
+import type { CopyFacts } from "../../site/site.js";
+import type { Sleep } from "../../store/retry.js";
+import type { TextPart } from "./copy-text.js";
 
 export type NetworkName = (typeof NETWORKS)[number];
 
@@ -25,12 +29,13 @@ export interface Account {
   photo: string | null;
 }
 
-/** A public status that replies to a copy, or to another reply. */
-export interface Status {
-  /** Its page, which identifies it. */
+/** A public reply to a copy or to another reply, or a like or repost of a copy. */
+export interface Answer {
+  type: "reply" | "like" | "repost";
+  /** Identifies it: its page, or the page of its author with the type. */
   url: string;
   author: Account;
-  /** As the network has it, not sanitized. */
+  /** As the network has it, not sanitized; empty for a like or repost. */
   html: string;
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the server does not say. */
   published: string | null;
@@ -38,23 +43,15 @@ export interface Status {
   replyTo: string | null;
 }
 
-/** A like or a repost. */
-export interface Reaction {
-  type: "like" | "repost";
-  author: Account;
-  /** As in {@link Status}. */
-  published: string | null;
-}
-
 /** What a network has about a copy. */
 export interface Thread {
-  /** When the copy was posted, as in {@link Status}. */
+  /** When the copy was posted, as in {@link Answer}. */
   published: string | null;
-  /** The public ones. */
-  replies: Status[];
-  reactions: Reaction[];
-  /** Whether all replies were read, so that a missing one is gone; the same of likes and reposts. */
-  hasAll: { reply: boolean; like: boolean; repost: boolean };
+  replies: Answer[];
+  /** Likes and reposts. */
+  reactions: Answer[];
+  /** Whether all answers of a type were read, so that a missing one is gone. */
+  hasAll: Record<Answer["type"], boolean>;
 }
 
 export interface NetworkParts {
@@ -62,18 +59,53 @@ export interface NetworkParts {
   now: Clock;
 }
 
-/** How threads are read. */
 export interface ThreadParts extends NetworkParts {
   /** Whether replies that are public, but not listed in timelines, are wanted. */
   isUnlistedWanted: boolean;
-  /** The author's token for a server; absent for none. */
+  /** The author's token for the server; absent for none. */
   token?: string | undefined;
 }
 
 /**
- * Reads what anyone may read about a copy. What an account posts: posting.ts.
+ * Reads what anyone may read about a copy.
  *
  * @returns `null` if the copy is gone, or is not public
  * @throws NetworkError, and what the guard throws
  */
 export type ReadThread = (copy: Copy, parts: ThreadParts) => Promise<Thread | null>;
+
+/** Without metadata. */
+export type Picture = Pick<CleanPicture, "bytes" | "type"> & { alt: string };
+
+export interface CopyToPost extends Pick<CopyFacts, "lang" | "warning" | "title" | "description" | "replyTo"> {
+  /** The same for each attempt to post a post, and no other. */
+  key: string;
+  parts: readonly TextPart[];
+  /** The page of the post. */
+  permalink: string;
+  /**
+   * Uploads the pictures of the post, within the limits of the network. Leaves out one that cannot be read, or that `upload`
+   * refuses.
+   */
+  attach<T>(limits: { count: number; bytes: number }, upload: (picture: Picture) => Promise<T>): Promise<T[]>;
+}
+
+export interface PostingParts extends NetworkParts {
+  sleep: Sleep;
+}
+
+/** The author's account on a network. Its methods throw NetworkError, and what the guard throws. */
+export interface PostingAccount {
+  readonly network: NetworkName;
+  /** What the ledger shows as the target: the server, or the page of the account. */
+  readonly place: string;
+  /** Asks the server for the page of the account and for what the token may do, `null` if it does not say. Posts nothing. */
+  check(): Promise<{ account: string; permissions: string | null }>;
+  /** The copy of the post with this page that was posted before, whether or not the store knows it; `null` for none. */
+  find(permalink: string): Promise<Copy | null>;
+  post(copy: CopyToPost): Promise<Copy>;
+  /** Absent for a network without edits. A copy that the author has deleted stays deleted. */
+  edit?(posted: Copy, copy: CopyToPost): Promise<void>;
+  /** A copy that is gone is not an error. */
+  delete(posted: Copy): Promise<void>;
+}

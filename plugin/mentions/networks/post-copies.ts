@@ -1,17 +1,17 @@
 // plugin/mentions/networks/post-copies.ts: posts copies of the posts in the live feed, as a target of the sending journal. PROTOCOL 2.7
 import { hash } from "node:crypto";
-import { ifTwtxtError } from "../../errors.js";
+import { ifTwtxtError, type TwtxtError } from "../../errors.js";
 import { findAccountPage } from "../../feed/author-pages.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import { NETWORKS } from "../../options/syndicate.js";
-import { removeMetadata } from "../../pictures/remove-metadata.js";
+import { type CleanPicture, removeMetadata } from "../../pictures/remove-metadata.js";
 import { shrinkPicture } from "../../pictures/shrink-picture.js";
-import type { SitePages } from "../../site/site.js";
+import type { CopyFacts, SitePages } from "../../site/site.js";
 import { readJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Change, changesSince, oldestMissing } from "../send/changes.js";
-import { MentionLedger, type MentionSource } from "../send/ledger.js";
-import { FinishedRecord, type LedgerName, type LedgerState } from "../send/ledger-records.js";
+import { MentionLedger, type MentionSource, type StoredLedger } from "../send/ledger.js";
+import { FinishedRecord, type LedgerName } from "../send/ledger-records.js";
 import { type LiveFeed, type LiveMention, readAnyFeed, readArchives, shortHash } from "../send/live-feed.js";
 import {
   type AttemptResult,
@@ -19,14 +19,13 @@ import {
   recordResult,
   reportOfWaiting,
   resultOfError,
+  toReport,
 } from "../send/send-mention.js";
-import { noteFault } from "./account-faults.js";
 import { findNetwork } from "./bluesky.js";
 import { type TextPart, toParts } from "./copy-text.js";
-import type { Copy } from "./network.js";
+import type { Copy, CopyToPost, Picture, PostingAccount, PostingParts } from "./network.js";
 import { NetworkError } from "./network-json.js";
-import { notePostedCopy, type PostedCopies, readPostedCopies } from "./posted-copies.js";
-import type { CopyToPost, PostingAccount, PostingParts } from "./posting.js";
+import { noteFault, notePostedCopy, type PostedCopies, readPostedCopies } from "./network-records.js";
 
 const DAY = 24 * 3600_000;
 /** Older posts are never posted, whatever the store knows. PROTOCOL 2.3 */
@@ -47,8 +46,8 @@ interface LiveCopy {
   /** Its entry in the ledger. */
   mention: LiveMention;
   page: string;
-  parts: CopyToPost["parts"];
-  facts: NonNullable<SitePages["twts"][number]["copy"]>;
+  parts: TextPart[];
+  facts: CopyFacts;
 }
 
 export interface CopyOptions extends PostingParts {
@@ -95,24 +94,27 @@ class AccountRun {
   }
 
   async run(feed: LiveFeed): Promise<MentionReport[]> {
-    const known = { ...(await this.#ledger.read()), ...this.#createBaselines(feed.twts) };
+    const { ask, now, isNow, isDryRun } = this.options;
+    const stored = await this.#ledger.read();
     const pairs = new Set(this.posts.twts.map(({ page }) => this.#toPair(page ?? "")));
     const isOnSite = ({ pair }: { pair: string }) => pairs.has(pair);
-    const [done, unfinished] = [known.done.filter(isOnSite), known.unfinished.filter(isOnSite)];
-    const wanted = oldestMissing({ ...known, done, unfinished }, feed.twts);
-    const archives = wanted === null ? { twts: [] } : await readArchives(this.options.ask, feed, wanted);
-    const [copies, older] = [this.#listLive(feed.twts), this.#listLive(archives.twts)];
+    const baseline = { pairs: new Set<string>(), before: findBaseline(feed, now()) };
+    const ofSite = { done: stored.done.filter(isOnSite), unfinished: stored.unfinished.filter(isOnSite) };
+    const known = { ...stored, ...ofSite, baseline, linkBaseline: baseline };
+    const wanted = oldestMissing(known, feed.twts);
+    const older = wanted === null ? [] : this.#listLive((await readArchives(ask, feed, wanted)).twts);
+    const copies = this.#listLive(feed.twts);
     const live = new Map([...older, ...copies].map((copy) => [copy.mention.pair, copy]));
-    const [mentions, archived] = [copies.map(({ mention }) => mention), older.map(({ mention }) => mention)];
+    const [mentions, archived] = [copies, older].map((all) => all.map(({ mention }) => mention));
     const none = { instants: new Set<string>(), linkedInstants: new Set<string>(), isWhole: false };
-    const now = this.options.isNow ? Number.POSITIVE_INFINITY : this.options.now();
-    const { due, later, stale } = changesSince(known, { mentions, archived, ...none }, now);
-    if (!this.options.isDryRun) await this.#ledger.forget(stale);
+    const state = { mentions: mentions ?? [], archived: archived ?? [], ...none };
+    const { due, later, stale } = changesSince(known, state, isNow ? Number.POSITIVE_INFINITY : now());
+    if (!isDryRun) await this.#ledger.forget(stale);
     for (const change of due) {
       const copy = change.kind === "gone" ? undefined : live.get(change.mention.pair);
-      if (copy) await this.#write(change, copy, change.kind === "new" ? findFormer(copy, known, live) : undefined);
+      if (copy) await this.#write(change, copy, change.kind === "new" ? findFormer(copy, stored, live) : undefined);
     }
-    for (const page of this.posts.deleted) await this.#delete(page, known);
+    for (const page of this.posts.deleted) await this.#delete(page, stored);
     return [...this.#reports, ...later.map(reportOfWaiting)];
   }
 
@@ -137,13 +139,6 @@ class AccountRun {
     return shortHash(`${this.account.network}\n${page}`, 32);
   }
 
-  /** Nothing old is posted. A clock that is behind the newest twt is wrong: by that clock, all posts would be new. */
-  #createBaselines(twts: readonly ParsedTwt[]): Pick<LedgerState, "baseline" | "linkBaseline"> {
-    const newest = Math.max(this.options.now(), ...twts.map(({ instant }) => Date.parse(instant)));
-    const baseline = { pairs: new Set<string>(), before: new Date(newest - MAX_AGE).toISOString() };
-    return { baseline, linkBaseline: baseline };
-  }
-
   /** Posts a copy, or edits it. @param former - its record under the earlier permalink of its post */
   async #write(change: Change, copy: LiveCopy, former: LedgerName | undefined): Promise<void> {
     const { account, options } = this;
@@ -151,59 +146,45 @@ class AccountRun {
     const pages = [copy.page, record?.value.source ?? undefined] as const;
     const { mention, page: source } = copy;
     const whole: Change = former ? { ...change, kind: "changed", mention, done: [...change.done, former] } : change;
-    const write = async () => {
-      const posted = pages.map((page) => this.#findPosted(page)).find(Boolean) ?? (await account.find(copy.page));
-      if (posted && (whole.kind === "new" || !account.edit)) return posted;
-      const toPost = await this.#toCopyToPost(copy);
-      return posted && account.edit ? account.edit(posted, toPost) : account.post(toPost);
-    };
-    await this.#attempt(whole, { mention, source }, write, (posted) =>
-      notePostedCopy(options.store, account.network, pages, posted),
-    );
+    await this.#attempt(whole, { mention, source }, async () => {
+      const known = pages.map((page) => this.#findPosted(page)).find(Boolean) ?? (await account.find(copy.page));
+      const posted = known ?? (await account.post(await this.#toCopyToPost(copy)));
+      if (known && whole.kind === "changed") await account.edit?.(known, await this.#toCopyToPost(copy));
+      await notePostedCopy(options.store, account.network, pages, posted);
+      return posted;
+    });
   }
 
-  async #delete(page: string, known: LedgerState): Promise<void> {
+  async #delete(page: string, stored: StoredLedger): Promise<void> {
     const { account, options } = this;
     const isOwn = ({ pair }: { pair: string }) => pair === this.#toPair(page);
-    const [done, unfinished = null] = [known.done.filter(isOwn), known.unfinished.find(isOwn)];
+    const [done, unfinished = null] = [stored.done.filter(isOwn), stored.unfinished.find(isOwn)];
     const instant = done.find(({ ending }) => ending === "sent")?.instant ?? unfinished?.instant;
     if (instant === undefined) return;
     const change: Change = { kind: "gone", instant, done, unfinished };
     const { mention } = await this.#ledger.readMention(change);
-    const remove = async () => {
+    await this.#attempt(change, { mention, source: page }, async () => {
       const posted = this.#findPosted(page) ?? (await account.find(page));
       if (posted) await account.delete(posted);
+      await notePostedCopy(options.store, account.network, [page], null);
       return posted;
-    };
-    await this.#attempt(change, { mention, source: page }, remove, () =>
-      notePostedCopy(options.store, account.network, [page], null),
-    );
+    });
   }
 
   #findPosted(page: string | undefined): Copy | undefined {
     return this.options.posted[page ?? ""]?.find(({ network }) => network === this.account.network);
   }
 
-  /** @param note - stores what was done, before the ledger has it as done */
-  async #attempt(
-    change: Change,
-    known: MentionSource,
-    work: () => Promise<Copy | null>,
-    note: (copy: Copy | null) => Promise<void>,
-  ): Promise<void> {
-    const result = await this.#run(work, note);
-    const { kind } = change;
-    const { timestamp, nick, target, isLink, network } = known.mention;
-    const blank = { kind, timestamp, nick, target, isLink, network, endpoint: result.endpoint, method: null };
-    const report = {
-      ...blank,
-      ...(await recordResult(change, known, result, { ...this.options, ledger: this.#ledger })),
-    };
+  /** @param work - also stores what was done, before the ledger has it as done */
+  async #attempt(change: Change, known: MentionSource, work: () => Promise<Copy | null>): Promise<void> {
+    const result = await this.#run(work);
+    const ended = await recordResult(change, known, result, { ...this.options, ledger: this.#ledger });
+    const report = { ...toReport(change, known.mention), endpoint: result.endpoint, ...ended };
     this.#reports.push(report);
     this.options.onMention?.(report);
   }
 
-  async #run(work: () => Promise<Copy | null>, note: (copy: Copy | null) => Promise<void>): Promise<AttemptResult> {
+  async #run(work: () => Promise<Copy | null>): Promise<AttemptResult> {
     const { account, options } = this;
     const blank = { endpoint: account.place, status: null, why: null, notBefore: null, isAsked: true };
     if (options.isDryRun) return { ...blank, outcome: "would be sent" };
@@ -212,31 +193,27 @@ class AccountRun {
     this.#leftOut = [];
     try {
       const copy = await work();
-      await note(copy);
       await noteFault(options.store, account.network, null);
       const why = this.#leftOut.length === 0 ? null : `without a picture: ${this.#leftOut.join(" ")}`;
       return { ...blank, endpoint: copy?.url ?? account.place, outcome: "sent", why };
     } catch (error) {
       const { outcome, why } = resultOfError(error);
-      const { status, notBefore } = error instanceof NetworkError ? error : blank;
-      const isRefused = status === 401 || status === 403;
-      if (isRefused) await noteFault(options.store, account.network, why);
+      const { status, notBefore, isOfAccount } =
+        error instanceof NetworkError ? error : { ...blank, isOfAccount: false };
+      if (isOfAccount) await noteFault(options.store, account.network, why);
       // A token may be replaced.
-      const result = { ...blank, outcome: isRefused ? "retry" : outcome, why, status, notBefore };
+      const result = { ...blank, outcome: isOfAccount ? "retry" : outcome, why, status, notBefore };
       if (result.outcome === "retry") this.#failure = result;
       return result;
     }
   }
 
   async #toCopyToPost({ page, parts, facts }: LiveCopy): Promise<CopyToPost> {
-    const { feedUrl } = this.options;
-    const { lang = null, warning = null, title, description = "", pictures = [], replyTo = null } = facts;
-    const key = hash("sha256", [feedUrl, this.account.network, page].join("\n"));
-    const card = title === undefined ? null : { title, description };
-    const onLeftOut = (why: string) => void this.#leftOut.push(why);
-    const read = await this.#readPictures(pictures);
+    const key = hash("sha256", [this.options.feedUrl, this.account.network, page].join("\n"));
     const linked = await Promise.all(parts.map((part) => (part.isName ? this.#linkName(part) : part)));
-    return { key, parts: linked, permalink: page, lang, warning, card, replyTo, pictures: read, onLeftOut };
+    const { pictures = [], ...shown } = facts;
+    const attach: CopyToPost["attach"] = (limits, upload) => this.#attach(pictures, limits, upload);
+    return { ...shown, key, parts: linked, permalink: page, attach };
   }
 
   /** Links a name to the account that the feed of the person names: on this network, or else on another one. */
@@ -247,29 +224,44 @@ class AccountRun {
     return url ? { text: name.text, url } : name;
   }
 
-  /** Pictures of the site itself. One that cannot be read, or is too large, is left out: the page has it. */
-  async #readPictures(pictures: NonNullable<LiveCopy["facts"]["pictures"]>): Promise<CopyToPost["pictures"]> {
+  /** Attaches pictures of the site itself. One that is left out is on the page. */
+  async #attach<T>(
+    pictures: NonNullable<CopyFacts["pictures"]>,
+    { count, bytes }: { count: number; bytes: number },
+    upload: (picture: Picture) => Promise<T>,
+  ): Promise<T[]> {
     const { host } = new URL(this.options.feedUrl);
     const own = pictures.filter(({ url }) => new URL(url).host === host);
-    if (own.length === 0) return [];
-    const limits = await this.account.readPictureLimits();
-    const read = own.slice(0, limits.count).map(async ({ url, alt }) => {
-      const response = await this.options.ask(url, { maxBytes: PICTURE_BYTES });
-      const picture = removeMetadata(await response.bytes(), url);
-      return [{ ...(await shrinkPicture(picture, limits.bytes, url)), alt }];
-    });
-    const leaveOut = ifTwtxtError(({ message }) => {
-      this.#leftOut.push(message);
-      return [];
-    });
-    return (await Promise.all(read.map((one) => one.catch(leaveOut)))).flat();
+    const leaveOut = (error: TwtxtError) => {
+      if (error instanceof NetworkError && error.isOfAccount) throw error;
+      this.#leftOut.push(error.message);
+      return null;
+    };
+    const attached: T[] = [];
+    for (const { url, alt } of own.slice(0, count)) {
+      const picture = await this.#readPicture(url, bytes).catch(ifTwtxtError(leaveOut));
+      const one = picture && (await upload({ ...picture, alt }).catch(ifTwtxtError(leaveOut, "source-refused")));
+      if (one !== null) attached.push(one);
+    }
+    return attached;
   }
+
+  async #readPicture(url: string, maxBytes: number): Promise<CleanPicture> {
+    const response = await this.options.ask(url, { maxBytes: PICTURE_BYTES });
+    return shrinkPicture(removeMetadata(await response.bytes(), url), maxBytes, url);
+  }
+}
+
+/** Nothing older is posted. A clock that is behind the newest twt is wrong: by that clock, all posts would be new. */
+function findBaseline({ twts }: LiveFeed, now: number): string {
+  const newest = Math.max(now, ...twts.map(({ instant }) => Date.parse(instant)));
+  return new Date(newest - MAX_AGE).toISOString();
 }
 
 /** The record of a copy whose post has another permalink now: of the same second, or with the same text on the same day. */
 function findFormer(
   { mention: { pair, instant, text } }: LiveCopy,
-  { done }: LedgerState,
+  { done }: StoredLedger,
   live: ReadonlyMap<string, unknown>,
 ): LedgerName | undefined {
   const isSameDay = (record: LedgerName) => Math.abs(Date.parse(record.instant) - Date.parse(instant)) < DAY;

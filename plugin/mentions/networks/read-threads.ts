@@ -16,8 +16,8 @@ import { parseStatusUrl } from "./mastodon.js";
 import { readMastodonThread } from "./mastodon-thread.js";
 import type { Copy, NetworkName, ReadThread, Thread } from "./network.js";
 import { NetworkError, readPause } from "./network-json.js";
+import { type Reading, THREAD_READINGS, ThreadReadings } from "./network-records.js";
 import { toMentions } from "./thread-mentions.js";
-import { type Reading, THREAD_READINGS, ThreadReadings } from "./thread-readings.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -25,10 +25,10 @@ const DAY = 24 * HOUR;
 
 /** Runs are not always on time. */
 const TOLERANCE = 5 * MINUTE;
-/** The first readings after a copy was posted. */
-const FIRST = [15 * MINUTE, 30 * MINUTE, HOUR];
-/** The pauses between later readings, by the age of the copy. */
+/** The pauses between readings, by the age of the copy at the last one. */
 const PAUSES = [
+  { until: 30 * MINUTE, pause: 15 * MINUTE },
+  { until: HOUR, pause: 30 * MINUTE },
   { until: 2 * DAY, pause: HOUR },
   { until: 30 * DAY, pause: DAY },
   { until: 365 * DAY, pause: 7 * DAY },
@@ -41,16 +41,17 @@ const MAX_REPLIES = 500;
 
 const THREADS: Record<NetworkName, ReadThread> = { mastodon: readMastodonThread, bluesky: readBlueskyThread };
 
-/** A post and the URL of one of its copies. */
+/** A post and one of its copies. */
 export interface PostCopy {
   page: string;
   url: string;
-  /** As it is stored, for a copy that the site has posted: its URL may be of any form. */
-  posted?: Copy;
+  /** `null` for one that is not read, such as one on another network. */
+  copy: Copy | null;
 }
 
 interface ReaderParts {
-  copies: readonly PostCopy[];
+  /** By the URL of the copy and its page, separated by a space. */
+  copies: ReadonlyMap<string, PostCopy>;
   isUnlistedWanted: boolean;
   /** The author's token for a server; `undefined` for none. */
   findToken(server: string): string | undefined;
@@ -79,8 +80,6 @@ export function parseCopy(url: string): Copy | null {
 
 /** When a thread is read next; `null` for never again. */
 export function nextReading({ published, read }: Pick<Reading, "published" | "read">): number | null {
-  const first = FIRST.map((age) => published + age).find((time) => time > read);
-  if (first !== undefined) return first;
   const pause = PAUSES.find(({ until }) => read - published < until)?.pause;
   return pause === undefined ? null : read + pause;
 }
@@ -110,7 +109,7 @@ class ThreadReader {
     readonly state: ThreadReadings,
     readonly isOver: () => boolean,
   ) {
-    this.#posts = new Map(parts.copies.map(({ url, page }) => [comparableUrl(url), page]));
+    this.#posts = new Map(Array.from(parts.copies.values(), ({ url, page }) => [comparableUrl(url), page]));
   }
 
   async run(which: "due" | "recent"): Promise<number> {
@@ -125,19 +124,17 @@ class ThreadReader {
 
   /** Forgets the threads of copies that no post names any more. */
   async #save(): Promise<void> {
-    const keys = new Set(this.parts.copies.map(toKey));
-    const threads = Object.fromEntries(Object.entries(this.state.threads).filter(([key]) => keys.has(key)));
-    await writeJson(this.parts.store, THREAD_READINGS, { ...this.state, threads });
+    const { copies, store } = this.parts;
+    const threads = Object.fromEntries(Object.entries(this.state.threads).filter(([key]) => copies.has(key)));
+    await writeJson(store, THREAD_READINGS, { ...this.state, threads });
   }
 
   /** Those that have waited longest come first. */
   #listDue(which: "due" | "recent"): Due[] {
     const now = this.parts.now();
     const { threads } = this.state;
-    return this.parts.copies
-      .flatMap(({ page, url, posted }): Due[] => {
-        const copy = posted ?? parseCopy(url);
-        const key = toKey({ page, url });
+    return [...this.parts.copies]
+      .flatMap(([key, { page, copy }]): Due[] => {
         const reading = threads[key];
         const isUnread = reading === undefined || reading.read === 0 || reading.read > now;
         const next = isUnread ? 0 : nextReading(reading);
@@ -222,9 +219,7 @@ class ThreadReader {
     const findOwnPost = (url: string) => this.#posts.get(comparableUrl(url)) ?? null;
     const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost });
     const view = await received.journal.read();
-    const ofOthers = new Set(
-      copies.map(({ url, posted }) => (posted ?? parseCopy(url))?.url).filter((url) => url !== copy.url),
-    );
+    const ofOthers = new Set(Array.from(copies.values(), (other) => other.copy?.url).filter((url) => url !== copy.url));
     // Such as what Bridgy sent, and what is in the thread of another copy, which this server must not replace.
     const isOfOther = (known: StoredMention) =>
       known.target === page && (known.copy === undefined || ofOthers.has(known.copy));
@@ -247,10 +242,6 @@ class ThreadReader {
     }
     return Object.fromEntries(since.filter(([id]) => !gone.includes(id)));
   }
-}
-
-function toKey({ page, url }: PostCopy): string {
-  return `${url} ${page}`;
 }
 
 /** The thread stays due. */

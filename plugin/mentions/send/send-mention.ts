@@ -92,8 +92,8 @@ export class MentionDelivery {
   async send(change: Change): Promise<MentionReport> {
     const { ledger, endpoints } = this.options;
     const known = await ledger.readMention(change);
-    const { timestamp, nick, target, isLink } = known.mention;
-    const blank = { kind: change.kind, timestamp, nick, target, isLink, endpoint: null, method: null };
+    const { target } = known.mention;
+    const blank = toReport(change, known.mention);
     const postTo = (found: FoundEndpoint) => async () => {
       const { endpoint, method } = found;
       const result = await this.#post(change, known, found);
@@ -312,8 +312,16 @@ function readHost(url: string): string {
   return new URL(url).host;
 }
 
-export function reportOfWaiting({ kind, unfinished }: WaitingChange): MentionReport {
-  const { timestamp, nick, target, isLink, network, next } = unfinished;
-  const untried = { endpoint: null, method: null, outcome: "waiting", status: null, why: null } as const;
-  return { kind, timestamp, nick, target, isLink, network, ...untried, next: new Date(next).toISOString() };
+/** What a report says before an attempt. */
+export function toReport(
+  { kind }: Change,
+  mention: Pick<LiveMention, "timestamp" | "nick" | "target" | "isLink" | "network">,
+) {
+  const { timestamp, nick, target, isLink, network } = mention;
+  return { kind, timestamp, nick, target, isLink, network, endpoint: null, method: null };
+}
+
+export function reportOfWaiting(change: WaitingChange): MentionReport {
+  const next = new Date(change.unfinished.next).toISOString();
+  return { ...toReport(change, change.unfinished), outcome: "waiting", status: null, why: null, next };
 }

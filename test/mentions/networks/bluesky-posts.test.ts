@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { openAccounts } from "../../../plugin/mentions/networks/accounts.js";
 import { toParts } from "../../../plugin/mentions/networks/copy-text.js";
-import type { CopyToPost } from "../../../plugin/mentions/networks/posting.js";
+import type { CopyToPost, Picture } from "../../../plugin/mentions/networks/network.js";
 import { fakeBluesky } from "../../helpers/fake-bluesky.js";
 import { loopbackRoute, strayed } from "../../helpers/loopback.js";
 import { names } from "../../helpers/names.js";
@@ -31,9 +31,15 @@ async function account(change: Record<string, string> = {}) {
   return { server, view, account: opened };
 }
 
-function copy(text: string, change: Partial<CopyToPost> = {}): CopyToPost {
-  const none = { lang: null, warning: null, pictures: [], onLeftOut() {}, card: null, replyTo: null };
-  return { key: "key", parts: toParts(text), permalink: PAGE, ...none, ...change };
+function copy(
+  text: string,
+  { pictures = [], ...change }: Partial<CopyToPost> & { pictures?: Picture[] } = {},
+): CopyToPost {
+  return {
+    ...{ key: "key", parts: toParts(text), permalink: PAGE },
+    attach: ({ count }, upload) => Promise.all(pictures.slice(0, count).map(upload)),
+    ...change,
+  };
 }
 
 /** The texts of the facets with their links, by their bytes. */
@@ -48,7 +54,7 @@ it("a copy on Bluesky has its links by bytes of UTF-8, its language and a card, 
   const { server, account: bluesky } = await account();
   const text = "Quitten 🍐 für @<bob https://bob.example/twtxt.txt> & [Käse](https://carol.example/k%C3%A4se)";
   const card = { title: "Quitten", description: "Zehn Gläser" };
-  const posted = await bluesky.post(copy(text, { lang: "de", card }));
+  const posted = await bluesky.post(copy(text, { lang: "de", ...card }));
   const [key = ""] = server.records.keys();
   expect(posted).toEqual({
     network: "bluesky",
@@ -92,7 +98,7 @@ it("a copy on Bluesky is cut at 300 graphemes or 3,000 bytes with its permalink,
   const pictures = ["Ten jars", "A jar"].map((alt) => ({ bytes, type: "image/webp" as const, alt }));
   const card = { title: "Jars", description: "" };
   await bluesky.post(copy("Jars", { permalink: `${PAGE}b/`, pictures }));
-  await bluesky.post(copy("Jars", { permalink: `${PAGE}c/`, pictures, card }));
+  await bluesky.post(copy("Jars", { permalink: `${PAGE}c/`, pictures, ...card }));
   await bluesky.post(copy("A spider!", { permalink: `${PAGE}d/`, warning: "Spiders", pictures }));
   const [long, large, pictured, carded, warned] = [...server.records.values()];
   const graphemes = [...new Intl.Segmenter().segment(String(long?.text))].map(({ segment }) => segment);

@@ -3,13 +3,12 @@ import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import type { Ask } from "../../../plugin/http/guard.js";
-import { readFaults } from "../../../plugin/mentions/networks/account-faults.js";
 import { openAccounts } from "../../../plugin/mentions/networks/accounts.js";
-import { readPostedCopies } from "../../../plugin/mentions/networks/posted-copies.js";
+import { readFaults, readPostedCopies } from "../../../plugin/mentions/networks/network-records.js";
 import { LedgerList } from "../../../plugin/mentions/send/ledger.js";
 import type { SendReport } from "../../../plugin/mentions/send/send.js";
 import { shrinkPicture } from "../../../plugin/pictures/shrink-picture.js";
-import type { SitePages } from "../../../plugin/site/site.js";
+import type { CopyFacts as Facts, SitePages } from "../../../plugin/site/site.js";
 import { writeJson } from "../../../plugin/store/json.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
@@ -21,8 +20,6 @@ import { buildSite, post } from "../../helpers/site.js";
 import { DAY, DAYS_6, DAYS_8, MINUTE, outcomes, TODAY, world } from "../send/outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
-
-type Facts = NonNullable<SitePages["twts"][number]["copy"]>;
 
 /** How many kills are tried on each network. With 100, a run is killed after each request and each write. */
 const KILLS = Number(process.env.KILLS ?? 8);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
-import { notePostedCopy } from "../../../plugin/mentions/networks/posted-copies.js";
+import { notePostedCopy } from "../../../plugin/mentions/networks/network-records.js";
 import { nextReading } from "../../../plugin/mentions/networks/read-threads.js";
 import type { PublicMention } from "../../../plugin/site/mention-list.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
