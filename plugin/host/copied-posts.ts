@@ -24,10 +24,9 @@ export async function copiedPosts(
   { environment, pages, now }: Pick<ServiceOptions, "environment" | "pages" | "now">,
   ask: Ask,
 ): Promise<CopiedPosts | null> {
-  const { twts, deleted: gone = [] } = pages;
+  const { twts, deleted = [] } = pages;
   const hasAccount = NETWORKS.some((network) => listMissingVariables(environment, network).length === 0);
-  if (!hasAccount || (gone.length === 0 && !twts.some(({ copy }) => copy))) return null;
+  if (!hasAccount || (deleted.length === 0 && !twts.some(({ copy }) => copy))) return null;
   const { openAccounts } = await accountOpener();
-  const deleted = gone.map(({ page }) => page);
-  return { accounts: openAccounts(environment, { ask, now, sleep }), twts, deleted };
+  return { twts, deleted, accounts: openAccounts(environment, { ask, now, sleep }) };
 }

@@ -1,25 +1,18 @@
 // plugin/host/networks.ts: wires what is read on other networks. PROTOCOL 2.7
 import { readMastodonAccount } from "../mentions/networks/account-variables.js";
 import { readPostedCopies } from "../mentions/networks/network-records.js";
-import { type PostCopy, parseCopy, readThreads } from "../mentions/networks/read-threads.js";
-import type { Moderation } from "../mentions/receive/moderation.js";
-import type { ReceivedMentions } from "../mentions/receive/received.js";
+import { type PostCopy, parseCopy, type ReaderParts, readThreads } from "../mentions/networks/read-threads.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 
-interface ReaderParts {
-  received: ReceivedMentions;
-  moderation: Moderation;
-  /** Called when a mention was stored that is new or has changed. */
-  onStored(): void;
-}
+type Receiver = Pick<ReaderParts, "received" | "moderation" | "onStored">;
 
-export function threadReader(options: ServiceOptions, parts: ReaderParts) {
+export function threadReader(options: ServiceOptions, receiver: Receiver) {
   const { settings, store, environment, now, log } = options;
   const account = readMastodonAccount(environment);
   const reader = {
-    ...parts,
+    ...receiver,
     ...{ store, now, log, ask: siteGuard(options) },
     isUnlistedWanted: settings.mentions.unlisted,
     findToken: (server: string) => (server === account?.server ? account.token : undefined),

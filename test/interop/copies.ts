@@ -9,7 +9,7 @@ export const PAGE = "https://alice.example/posts/quinces/";
 export const ALT = "A quince";
 /** With a picture. */
 export const attach: CopyToPost["attach"] = async (_, upload) => [
-  await upload({ bytes: PICTURE, type: "image/png", alt: ALT }),
+  await upload({ bytes: PICTURE, type: "image/png", alt: ALT, width: 1, height: 1 }),
 ];
 const TEXT = "Quitten & Käse für @<bob https://bob.example/twtxt.txt>";
 

@@ -65,7 +65,7 @@ async function countRequests() {
   const copy = {
     ...{ key: "key", parts: toParts("Ten jars"), permalink: "https://alice.example/posts/quinces/" },
     attach: async <T>(_: unknown, upload: (picture: Picture) => Promise<T>) => [
-      await upload({ bytes, type: "image/webp", alt: "Ten jars" }),
+      await upload({ bytes, type: "image/webp", alt: "Ten jars", width: 1, height: 1 }),
     ],
   };
   const asked = [mastodon.requests, bluesky.requests];

@@ -1,9 +1,7 @@
 // plugin/mentions/networks/bluesky-posts.ts: posts and deletes records on Bluesky.
 import { hash } from "node:crypto";
 import * as v from "valibot";
-import { ifTwtxtError } from "../../errors.js";
 import { once } from "../../later.js";
-import { readDimensions } from "../../pictures/dimensions.js";
 import { canParseUrl } from "../../url.js";
 import { APP_VIEW, POSTS, parsePostUrl, toAccountPage, toCopy, XRPC } from "./bluesky.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
@@ -119,18 +117,10 @@ async function toEmbed(copy: CopyToPost, server: NetworkServer): Promise<object 
   return { $type: "app.bsky.embed.external", external };
 }
 
-async function toImage({ bytes, type, alt }: Picture, server: NetworkServer) {
+async function toImage({ bytes, type, alt, width, height }: Picture, server: NetworkServer) {
   const headers = { "content-type": type };
   const { blob: image } = await server.send("POST", "com.atproto.repo.uploadBlob", Uploaded, bytes, headers);
-  return { image, alt: shorten(alt, ALT_LENGTH), aspectRatio: readRatio({ bytes, type }) };
-}
-
-function readRatio(picture: Pick<Picture, "bytes" | "type">): { width: number; height: number } | undefined {
-  try {
-    return readDimensions(picture);
-  } catch (error) {
-    return ifTwtxtError(() => undefined)(error);
-  }
+  return { image, alt: shorten(alt, ALT_LENGTH), aspectRatio: { width, height } };
 }
 
 function shorten(text: string, length: number): string {
@@ -156,18 +146,14 @@ function toRichText(parts: readonly TextPart[]): { text: string; facets: object[
 }
 
 const DIGITS = "234567abcdefghijklmnopqrstuvwxyz";
-/** Keys look like times of these years. */
-const FIRST_TIME = BigInt(Date.UTC(2010, 0, 1)) * 1000n;
-const YEARS = 12n * 365n * 86_400n * 1_000_000n;
 
 /**
- * The key of the record of a post: a TID, with bits of the permalink's hash in place of a time.
+ * The key of the record of a post: a TID, with bits of the permalink's hash in place of a time. By its first two digits, the
+ * time is in the years 2005 to 2023.
  *
  * @see atproto.com/specs/tid
  */
 function toRecordKey(permalink: string): string {
-  const number = BigInt(`0x${hash("sha256", permalink).slice(0, 32)}`);
-  const time = FIRST_TIME + ((number >> 10n) % YEARS);
-  const digits = ((time << 10n) | (number & 1023n)).toString(32).padStart(13, "0");
-  return digits.replace(/./g, (digit) => DIGITS[Number.parseInt(digit, 32)] ?? "");
+  const bytes = hash("sha256", permalink, "buffer").subarray(0, 12);
+  return `3${Array.from(bytes, (byte, i) => DIGITS[byte % (i === 0 ? 16 : 32)]).join("")}`;
 }

@@ -71,19 +71,22 @@ function isNamed({ account }: MastodonStatus, { url }: Copy): boolean {
 }
 
 function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolean): Answer[] {
-  const byId = new Map(statuses.map((status) => [status.id, status]));
-  const shown = new Map<string, Answer>();
-  for (const status of statuses) {
+  const replies: Answer[] = [];
+  /** The URLs of the nearest shown replies, by the IDs of these and of the hidden ones below, whose URLs must not be told. */
+  const shown = new Map<string, string | null>();
+  for (const status of statuses.toSorted((a, b) => a.created_at.localeCompare(b.created_at))) {
+    const replyTo = shown.get(status.in_reply_to_id ?? "") ?? null;
     const url = findPage(status);
     const author = toAccount(status.account);
     const isPublic = status.visibility === "public" || (isUnlistedWanted && status.visibility === "unlisted");
-    if (url === null || author === null || !isPublic) continue;
+    const isShown = url !== null && author !== null && isPublic;
+    shown.set(status.id, isShown ? url : replyTo);
+    if (!isShown) continue;
     const warning = status.spoiler_text === "" ? "" : `<p><strong>${escapeHtml(status.spoiler_text)}</strong></p>`;
     const html = `${warning}${status.content}`;
-    const published = toInstant(status.created_at);
-    shown.set(status.id, { type: "reply", url, author, html, published, replyTo: null });
+    replies.push({ type: "reply", url, author, html, published: toInstant(status.created_at), replyTo });
   }
-  return [...shown].map(([id, reply]) => ({ ...reply, replyTo: findParent(id, byId, shown) }));
+  return replies;
 }
 
 /**
@@ -94,18 +97,6 @@ function findPage({ url, uri, account }: MastodonStatus): string | null {
   const [page = null, ...own] = [url ?? uri, uri, account.url].map((each) => webUrlOrNull(each));
   const isOwn = page !== null && own.some((each) => each !== null && isSameHost(page, each));
   return isOwn ? page : webUrlOrNull(uri);
-}
-
-/** The URL of the nearest shown reply above; that of a private one must not be told. */
-function findParent(
-  id: string,
-  all: ReadonlyMap<string, MastodonStatus>,
-  shown: ReadonlyMap<string, Answer>,
-): string | null {
-  const seen = new Set<string>();
-  let at = all.get(id)?.in_reply_to_id;
-  for (; at && !shown.has(at) && !seen.has(at); at = all.get(at)?.in_reply_to_id) seen.add(at);
-  return shown.get(at ?? "")?.url ?? null;
 }
 
 /** @returns `null` for one that does not want to be found */

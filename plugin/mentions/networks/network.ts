@@ -74,8 +74,13 @@ export interface ThreadParts extends NetworkParts {
  */
 export type ReadThread = (copy: Copy, parts: ThreadParts) => Promise<Thread | null>;
 
-/** Without metadata. */
-export type Picture = Pick<CleanPicture, "bytes" | "type"> & { alt: string };
+/** A picture without metadata. */
+export interface Picture extends Pick<CleanPicture, "bytes" | "type"> {
+  alt: string;
+  /** In pixels. */
+  width: number;
+  height: number;
+}
 
 export interface CopyToPost extends Pick<CopyFacts, "lang" | "warning" | "title" | "description" | "replyTo"> {
   /** The same for each attempt to post a post, and no other. */

@@ -4,17 +4,18 @@ import { ifTwtxtError, type TwtxtError } from "../../errors.js";
 import { findAccountPage } from "../../feed/author-pages.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import { NETWORKS } from "../../options/syndicate.js";
-import { type CleanPicture, removeMetadata } from "../../pictures/remove-metadata.js";
+import { readDimensions } from "../../pictures/dimensions.js";
+import { removeMetadata } from "../../pictures/remove-metadata.js";
 import { shrinkPicture } from "../../pictures/shrink-picture.js";
 import type { CopyFacts, SitePages } from "../../site/site.js";
 import { readJson } from "../../store/json.js";
-import type { Store } from "../../store/store.js";
 import { type Change, changesSince, oldestMissing } from "../send/changes.js";
-import { MentionLedger, type MentionSource, type StoredLedger } from "../send/ledger.js";
+import { type LedgerOptions, MentionLedger, type MentionSource, type StoredLedger } from "../send/ledger.js";
 import { FinishedRecord, type LedgerName } from "../send/ledger-records.js";
 import { type LiveFeed, type LiveMention, readAnyFeed, readArchives, shortHash } from "../send/live-feed.js";
 import {
   type AttemptResult,
+  type DeliveryOptions,
   type MentionReport,
   recordResult,
   reportOfWaiting,
@@ -23,7 +24,7 @@ import {
 } from "../send/send-mention.js";
 import { findNetwork } from "./bluesky.js";
 import { type TextPart, toParts } from "./copy-text.js";
-import type { Copy, CopyToPost, Picture, PostingAccount, PostingParts } from "./network.js";
+import type { Copy, CopyToPost, Picture, PostingAccount } from "./network.js";
 import { NetworkError } from "./network-json.js";
 import { noteFault, notePostedCopy, type PostedCopies, readPostedCopies } from "./network-records.js";
 
@@ -34,30 +35,18 @@ const PICTURE_BYTES = 16 * 2 ** 20;
 /** Digits of the hash of a text without its permalink, at the start of a copy's hash. */
 const BODY_DIGITS = 8;
 
-export interface CopiedPosts {
+export interface CopiedPosts extends Pick<SitePages, "twts" | "deleted"> {
   accounts: readonly PostingAccount[];
-  twts: SitePages["twts"];
-  /** The pages of deleted posts. */
-  deleted: readonly string[];
 }
 
 /** A post with a copy, or one that gets one. */
 interface LiveCopy {
   /** Its entry in the ledger. */
   mention: LiveMention;
-  page: string;
-  parts: TextPart[];
-  facts: CopyFacts;
+  copy: CopyToPost;
 }
 
-export interface CopyOptions extends PostingParts {
-  store: Store;
-  feedUrl: string;
-  /** 0 up to, not including, 1. */
-  random(): number;
-  /** When true, nothing more is started. */
-  isOver(): boolean;
-  isDryRun?: boolean;
+interface CopyOptions extends LedgerOptions, Pick<DeliveryOptions, "ask" | "now" | "random" | "isOver" | "isDryRun"> {
   /** Whether to try copies now that wait for their next attempt. */
   isNow?: boolean;
   onMention?(mention: MentionReport): void;
@@ -114,7 +103,7 @@ class AccountRun {
       const copy = change.kind === "gone" ? undefined : live.get(change.mention.pair);
       if (copy) await this.#write(change, copy, change.kind === "new" ? findFormer(copy, stored, live) : undefined);
     }
-    for (const page of this.posts.deleted) await this.#delete(page, stored);
+    for (const { page } of this.posts.deleted ?? []) await this.#delete(page, stored);
     return [...this.#reports, ...later.map(reportOfWaiting)];
   }
 
@@ -130,7 +119,9 @@ class AccountRun {
       const rest = shortHash(JSON.stringify([page, text, { ...facts, networks: [] }]), 16 - BODY_DIGITS);
       const ids = { pair: this.#toPair(page), text: shortHash(words.join(""), BODY_DIGITS) + rest };
       const mention = { ...ids, timestamp, instant, nick: null, target, subject: null, isLink: false, network };
-      return [{ mention, page, parts, facts }];
+      const key = hash("sha256", [this.options.feedUrl, network, page].join("\n"));
+      const attach: CopyToPost["attach"] = (...how) => this.#attach(facts.pictures ?? [], ...how);
+      return [{ mention, copy: { ...facts, key, parts, permalink: page, attach } }];
     });
   }
 
@@ -140,16 +131,15 @@ class AccountRun {
   }
 
   /** Posts a copy, or edits it. @param former - its record under the earlier permalink of its post */
-  async #write(change: Change, copy: LiveCopy, former: LedgerName | undefined): Promise<void> {
+  async #write(change: Change, { mention, copy }: LiveCopy, former: LedgerName | undefined): Promise<void> {
     const { account, options } = this;
     const record = former && (await readJson(options.store, former.key, FinishedRecord));
-    const pages = [copy.page, record?.value.source ?? undefined] as const;
-    const { mention, page: source } = copy;
+    const pages = [copy.permalink, record?.value.source ?? undefined] as const;
     const whole: Change = former ? { ...change, kind: "changed", mention, done: [...change.done, former] } : change;
-    await this.#attempt(whole, { mention, source }, async () => {
-      const known = pages.map((page) => this.#findPosted(page)).find(Boolean) ?? (await account.find(copy.page));
-      const posted = known ?? (await account.post(await this.#toCopyToPost(copy)));
-      if (known && whole.kind === "changed") await account.edit?.(known, await this.#toCopyToPost(copy));
+    await this.#attempt(whole, { mention, source: copy.permalink }, async () => {
+      const known = pages.map((page) => this.#findPosted(page)).find(Boolean) ?? (await account.find(copy.permalink));
+      const posted = known ?? (await account.post(await this.#linkNames(copy)));
+      if (known && whole.kind === "changed") await account.edit?.(known, await this.#linkNames(copy));
       await notePostedCopy(options.store, account.network, pages, posted);
       return posted;
     });
@@ -208,20 +198,15 @@ class AccountRun {
     }
   }
 
-  async #toCopyToPost({ page, parts, facts }: LiveCopy): Promise<CopyToPost> {
-    const key = hash("sha256", [this.options.feedUrl, this.account.network, page].join("\n"));
-    const linked = await Promise.all(parts.map((part) => (part.isName ? this.#linkName(part) : part)));
-    const { pictures = [], ...shown } = facts;
-    const attach: CopyToPost["attach"] = (limits, upload) => this.#attach(pictures, limits, upload);
-    return { ...shown, key, parts: linked, permalink: page, attach };
-  }
-
-  /** Links a name to the account that the feed of the person names: on this network, or else on another one. */
-  async #linkName(name: TextPart): Promise<TextPart> {
-    const { network } = this.account;
-    const feed = await readAnyFeed(this.options.ask, name.url ?? "").catch(ifTwtxtError(() => null));
-    const url = feed && findAccountPage(feed.header, [network, ...NETWORKS]);
-    return url ? { text: name.text, url } : name;
+  /** Links names to the accounts that the feeds of the people name: on this network, or else on another one. */
+  async #linkNames(copy: CopyToPost): Promise<CopyToPost> {
+    const link = async (part: TextPart): Promise<TextPart> => {
+      if (!part.isName) return part;
+      const feed = await readAnyFeed(this.options.ask, part.url ?? "").catch(ifTwtxtError(() => null));
+      const url = feed && findAccountPage(feed.header, [this.account.network, ...NETWORKS]);
+      return url ? { text: part.text, url } : part;
+    };
+    return { ...copy, parts: await Promise.all(copy.parts.map(link)) };
   }
 
   /** Attaches pictures of the site itself. One that is left out is on the page. */
@@ -246,9 +231,10 @@ class AccountRun {
     return attached;
   }
 
-  async #readPicture(url: string, maxBytes: number): Promise<CleanPicture> {
+  async #readPicture(url: string, maxBytes: number): Promise<Omit<Picture, "alt">> {
     const response = await this.options.ask(url, { maxBytes: PICTURE_BYTES });
-    return shrinkPicture(removeMetadata(await response.bytes(), url), maxBytes, url);
+    const picture = await shrinkPicture(removeMetadata(await response.bytes(), url), maxBytes, url);
+    return { ...picture, ...readDimensions(picture) };
   }
 }
 

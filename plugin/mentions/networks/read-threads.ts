@@ -49,7 +49,7 @@ export interface PostCopy {
   copy: Copy | null;
 }
 
-interface ReaderParts {
+export interface ReaderParts {
   /** By the URL of the copy and its page, separated by a space. */
   copies: ReadonlyMap<string, PostCopy>;
   isUnlistedWanted: boolean;
@@ -65,9 +65,8 @@ interface ReaderParts {
   log: Log;
 }
 
-interface Due {
+interface Due extends Pick<PostCopy, "page"> {
   copy: Copy;
-  page: string;
   key: string;
   /** When it is due. */
   at: number;
@@ -176,14 +175,11 @@ class ThreadReader {
     const isFinal = failure.code !== "unreachable";
     this.state.threads[key] = { ...before, ...(isFinal && { read: now }), trouble: failure.message };
     if (isFinal) return;
-    // Still due, when the server may be asked again.
+    // Still due, when the server may be asked again: as it says, or after a pause.
+    if (this.#readPause(copy.server) !== null) return;
     const { failures = 0 } = this.state.servers[copy.server] ?? {};
     const pause = Math.min(FAILURE_PAUSE * 2 ** failures, DAY) - TOLERANCE;
-    const notBefore = failure instanceof NetworkError ? failure.notBefore : null;
-    this.state.servers[copy.server] = {
-      notBefore: Math.min(notBefore ?? now + pause, now + DAY),
-      failures: notBefore === null ? failures + 1 : failures,
-    };
+    this.state.servers[copy.server] = { notBefore: now + pause, failures: failures + 1 };
   }
 
   /** When a server may be asked again; `null` for now. */
@@ -200,8 +196,9 @@ class ThreadReader {
       const until = this.#readPause(server);
       if (until !== null) throw new NetworkError("unreachable", `The limit of ${server} is used up.`, 429, until);
       const answer = await this.parts.ask(url, request);
-      const pause = readPause(answer, this.parts.now());
-      if (pause !== null) this.state.servers[server] = { notBefore: pause, failures: 0 };
+      const now = this.parts.now();
+      const pause = readPause(answer, now);
+      if (pause !== null) this.state.servers[server] = { notBefore: Math.min(pause, now + DAY), failures: 0 };
       return answer;
     };
   }

@@ -49,7 +49,7 @@ export type StoredLedger = Omit<LedgerState, "baseline" | "linkBaseline"> &
 
 type BaselineName = "baseline" | "links";
 
-interface LedgerOptions {
+export interface LedgerOptions {
   store: Store;
   feedUrl: string;
   /** The network whose copies it records; default: mentions. */

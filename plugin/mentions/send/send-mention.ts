@@ -44,7 +44,7 @@ export interface MentionReport {
  */
 export type FindTwt = (feedUrl: string, hash: string) => Promise<string | null>;
 
-interface DeliveryOptions {
+export interface DeliveryOptions {
   ask: Ask;
   ledger: MentionLedger;
   endpoints: EndpointCache;

@@ -95,7 +95,13 @@ it("a copy on Bluesky is cut at 300 graphemes or 3,000 bytes with its permalink,
   await bluesky.post(copy("🍐 ä ".repeat(200), { permalink: `${PAGE}a/` }));
   await bluesky.post(copy(`${family} `.repeat(200), { permalink: `${PAGE}e/` }));
   const bytes = readFileSync(new URL("../../pictures/files/plain.webp", import.meta.url));
-  const pictures = ["Ten jars", "A jar"].map((alt) => ({ bytes, type: "image/webp" as const, alt }));
+  const pictures = ["Ten jars", "A jar"].map((alt) => ({
+    bytes,
+    type: "image/webp" as const,
+    alt,
+    width: 3,
+    height: 2,
+  }));
   const card = { title: "Jars", description: "" };
   await bluesky.post(copy("Jars", { permalink: `${PAGE}b/`, pictures }));
   await bluesky.post(copy("Jars", { permalink: `${PAGE}c/`, pictures, ...card }));
@@ -108,7 +114,7 @@ it("a copy on Bluesky is cut at 300 graphemes or 3,000 bytes with its permalink,
   expect(Buffer.byteLength(String(large?.text))).toBeLessThanOrEqual(3000);
   expect(String(large?.text)).toMatch(new RegExp(`${family}… ${PAGE}e/$`));
   expect(pictured?.embed).toMatchObject({
-    images: [{ alt: "Ten jars", aspectRatio: { width: expect.any(Number) } }, { alt: "A jar" }],
+    images: [{ alt: "Ten jars", aspectRatio: { width: 3, height: 2 } }, { alt: "A jar" }],
   });
   expect(carded?.embed).toMatchObject({ external: { ...card, thumb: { mimeType: "image/webp", size: bytes.length } } });
   expect([warned?.text, warned?.embed]).toEqual([`Spiders\n\n${PAGE}d/`, undefined]);

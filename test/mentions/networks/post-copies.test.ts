@@ -47,7 +47,7 @@ async function blog(store: Store = memoryStore()) {
           ...{ timestamp, hashes: [], page, replyTo: null },
           copy: { networks: ["mastodon"], ...copy },
         })),
-        deleted,
+        deleted: deleted.map((page) => ({ page, replyTo: null })),
       },
       ...more,
     });
