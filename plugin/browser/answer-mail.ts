@@ -1,6 +1,6 @@
 // plugin/browser/answer-mail.ts: the field for a mail address in a form, and what the form says about mail. PROTOCOL 2.6
 import type { SecretKey } from "../messages/browser.js";
-import { askSite } from "./own-comments.js";
+import { askSite } from "./ask-site.js";
 
 /** Does nothing in a form without the field. */
 export class AnswerMail {

@@ -4,14 +4,12 @@ import { TwtxtError } from "../errors.js";
 import { encodeKey, open, parseMessage, type SecretKey } from "../messages/browser.js";
 import type { InboxClient, InboxMessage } from "../messages/read/inbox-client.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
-import { AnswerMail } from "./answer-mail.js";
 import { chooseFile, downloadCopy, readCopy } from "./conversation-copy.js";
+import { GuestForm } from "./guest-form.js";
 import { type Author, followInbox, openInbox, pageVisible, sendToAuthor, sleep } from "./guest-inbox.js";
 import { sealGuestMessage, toSecretKey } from "./guest-key.js";
-import { type Conversation, type GuestMessage, GuestStore, newSeed } from "./guest-store.js";
-import type { FormScript } from "./lazy-form.js";
+import { type Conversation, type GuestMessage, newSeed } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
-import { WordedForm } from "./worded-form.js";
 
 /** In bytes of UTF-8. Sealed and armored, such a message is smaller than the limit of 64 KiB. */
 const MAX_TEXT = 44_000;
@@ -20,13 +18,10 @@ const FORGET_MS = 5000;
 const FORGOTTEN = "forgotten";
 
 /** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */
-export class ContactForm extends WordedForm<ContactStatus> implements FormScript {
+export class ContactForm extends GuestForm<ContactStatus, "text" | "name"> {
   readonly #author: Author;
-  readonly #store: GuestStore;
-  readonly #mail: AnswerMail;
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;
-  #shown: Promise<void> | null = null;
   #updated: Promise<void> = Promise.resolve();
   #following: { seed: string; end: AbortController } | null = null;
 
@@ -35,8 +30,6 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     super(host, CONTACT_STATUS);
     const { address = "", key = "", document = "", inbox = "" } = host.dataset;
     this.#author = { address, key, document, inbox };
-    this.#store = new GuestStore(address);
-    this.#mail = new AnswerMail(host, this.form, this.words);
     this.#tabs = new BroadcastChannel(`twtxt-contact ${address}`);
     this.#tabs.addEventListener("message", ({ data }) => {
       if (data === FORGOTTEN) this.form.reset();
@@ -45,57 +38,40 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     this.form.addEventListener("input", () => this.attempt(this.#saveDraft()));
   }
 
-  /** Shows what is stored, and follows the inbox. */
-  async show(): Promise<void> {
-    return this.attempt(this.#start());
+  /** Seals the text of the form and sends it. */
+  protected async submit(): Promise<void> {
+    const id = await this.#seal();
+    if (id === null) return;
+    this.attempt(this.#deliver(id));
+    if (!(await this.mail.send(await this.readKey()))) this.say("offline");
   }
 
-  /** Seals the text of the form and sends it, once for a double click. */
-  async send(): Promise<void> {
-    await this.sendOnce(async () => {
-      await this.#start();
-      const id = await this.#seal();
-      if (id !== null) this.attempt(this.#deliver(id));
-      if (id !== null && !(await this.#mail.send(await this.#readKey()))) this.say("offline");
-    });
-  }
-
-  /** @param button - the name of a button of the form */
-  async act(button: string): Promise<void> {
-    if (button === "stopMail" && !(await this.#mail.stop(await this.#readKey()))) this.say("offline");
-    if (button === "forget") await this.attempt(this.#forget());
+  override async act(button: string): Promise<void> {
     if (button === "save") await this.attempt(this.#started().then(downloadCopy));
     if (button === "open") chooseFile((file) => this.attempt(this.#openCopy(file)));
+    await super.act(button);
   }
 
-  /** Starts once. A failed attempt is repeated at the next use. */
-  #start(): Promise<void> {
-    this.#shown ??= this.#showStored().catch((error) => {
-      this.#shown = null;
-      throw error;
-    });
-    return this.#shown;
-  }
-
-  async #showStored(): Promise<void> {
-    const conversation = await this.#store.conversation();
+  /** Shows what is stored, and follows the inbox. */
+  protected async begin(): Promise<void> {
+    const conversation = await this.store.conversation();
     this.say(null);
-    const { text, name } = this.#fields();
+    const { text, name } = this.fields;
     // What is typed is not replaced.
     text.value ||= conversation?.draft ?? "";
     name.value ||= conversation?.name ?? "";
     // Typed while this script was loaded.
     if (text.value !== "") await this.#saveDraft();
     await this.#update();
-    await this.#mail.refresh(conversation ? toSecretKey(conversation.seed) : null);
+    await this.mail.refresh(conversation ? toSecretKey(conversation.seed) : null);
     // Sending was interrupted. A message that the site has already is not stored again.
-    const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
+    const interrupted = (await this.store.messages()).filter(({ state }) => state === "waiting");
     for (const { id } of interrupted) this.attempt(this.#deliver(id));
   }
 
   /** @returns the id of the stored message; `null` for a text that cannot be sent */
   async #seal(): Promise<string | null> {
-    const { text, name } = this.#fields();
+    const { text, name } = this.fields;
     const typed = text.value.trim();
     if (typed === "") return null;
     const excess = typed.length - new TextEncoder().encodeInto(typed, new Uint8Array(MAX_TEXT)).read;
@@ -106,21 +82,21 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     const id = crypto.randomUUID();
     const sealed = sealGuestMessage({ text: typed, name: name.value, time }, seed, this.#author);
     // Another tab has just forgotten the conversation.
-    if (!(await this.#store.put({ id, time, text: typed, state: "waiting", sealed }))) return null;
+    if (!(await this.store.put({ id, time, text: typed, state: "waiting", sealed }))) return null;
     text.value = "";
-    await this.#store.update({ draft: "", name: name.value });
+    await this.store.update({ draft: "", name: name.value });
     await this.#changed();
     return id;
   }
 
   /** Sends a stored message. It is shown as sent after the site has stored it. */
   async #deliver(id: string): Promise<void> {
-    const message = await this.#store.wait(id);
+    const message = await this.store.wait(id);
     if (!message?.sealed) return;
     await this.#changed();
     const outcome = await sendToAuthor(this.#author, message.sealed);
-    if (outcome instanceof Date) await this.#store.confirm(id, outcome);
-    else await this.#store.fail(id, this.word(outcome));
+    if (outcome instanceof Date) await this.store.confirm(id, outcome);
+    else await this.store.fail(id, this.word(outcome));
     await this.#changed();
   }
 
@@ -148,9 +124,9 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
   }
 
   async #receive(sealed: InboxMessage, key: SecretKey): Promise<void> {
-    const known = await this.#store.messages();
+    const known = await this.store.messages();
     if (known.some(({ id }) => id === sealed.id)) return;
-    if (await this.#store.put({ id: sealed.id, time: sealed.created, ...this.#opened(sealed, key) }))
+    if (await this.store.put({ id: sealed.id, time: sealed.created, ...this.#opened(sealed, key) }))
       await this.#changed();
   }
 
@@ -167,15 +143,15 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     }
   }
 
-  async #forget(): Promise<void> {
+  protected async forget(): Promise<void> {
     if (!confirm(this.word("forgetConfirm"))) return;
-    const conversation = await this.#store.conversation();
-    const messages = await this.#store.messages();
+    const conversation = await this.store.conversation();
+    const messages = await this.store.messages();
     this.#following?.end.abort();
     this.form.reset();
-    if (conversation) await this.#mail.stop(toSecretKey(conversation.seed));
+    if (conversation) await this.mail.stop(toSecretKey(conversation.seed));
     if (conversation) await this.#deleteAtSite(messages, conversation.seed);
-    await this.#store.forget();
+    await this.store.forget();
     this.#tabs.postMessage(FORGOTTEN);
     await this.#update();
     this.say("forgotten");
@@ -191,29 +167,25 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
   async #openCopy(file: File): Promise<void> {
     const copy = await readCopy(file, this.#author.address);
     if (copy === null) return this.say("badCopy");
-    const current = await this.#store.conversation();
+    const current = await this.store.conversation();
     if (current && base64.encode(current.seed) !== base64.encode(copy.seed)) {
       if (!confirm(this.word("replaceConfirm"))) return;
       this.#following?.end.abort();
-      await this.#store.forget();
+      await this.store.forget();
     }
-    await this.#store.start(copy.seed, copy.created ?? undefined);
+    await this.store.start(copy.seed, copy.created ?? undefined);
     this.say(null);
     await this.#changed();
   }
 
-  async #readKey(): Promise<SecretKey> {
-    return toSecretKey((await this.#started()).seed);
-  }
-
   async #started(): Promise<Conversation> {
-    return this.#store.start(newSeed());
+    return this.store.start(newSeed());
   }
 
   async #saveDraft(): Promise<void> {
-    const { text, name } = this.#fields();
-    const conversation = text.value === "" ? await this.#store.conversation() : await this.#started();
-    if (conversation) await this.#store.update({ draft: text.value, name: name.value });
+    const { text, name } = this.fields;
+    const conversation = text.value === "" ? await this.store.conversation() : await this.#started();
+    if (conversation) await this.store.update({ draft: text.value, name: name.value });
     this.#offerForget(conversation !== undefined);
   }
 
@@ -231,9 +203,9 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
   }
 
   async #showNow(): Promise<void> {
-    const conversation = await this.#store.conversation();
+    const conversation = await this.store.conversation();
     this.#offerForget(conversation !== undefined);
-    this.#list(conversation ? await this.#store.messages() : []);
+    this.#list(conversation ? await this.store.messages() : []);
     if (conversation) this.attempt(this.#follow(conversation));
     else this.#following?.end.abort();
   }
@@ -259,11 +231,5 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     const { guests = "" } = this.host.dataset;
     const publicKey = encodeKey(key.publicKey);
     return openInbox(new URL(guests + publicKey, document.baseURI).href, { publicKey, sign: key.sign });
-  }
-
-  #fields() {
-    const { text, name } = this.form.elements as HTMLFormControlsCollection &
-      Record<"text" | "name", HTMLTextAreaElement | HTMLInputElement>;
-    return { text, name };
   }
 }

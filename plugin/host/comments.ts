@@ -2,12 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { DailyShares } from "../http/daily-shares.js";
 import { commentEndpoints } from "../mentions/comments/comment-endpoints.js";
+import type { CommentPages } from "../mentions/comments/comment-page.js";
 import { Comments } from "../mentions/comments/comments.js";
-import type { StoredMention } from "../mentions/mention.js";
 import type { Moderation } from "../mentions/receive/moderation.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { chooseCommentWords } from "../options/comment-translations.js";
+import type { CommentsOptions } from "../options/comments.js";
 import { chooseContactWords } from "../options/contact-translations.js";
 import { chooseLanguage, chooseWords } from "../options/translations.js";
 import type { answerServices } from "./answers.js";
@@ -25,38 +26,22 @@ interface Parts {
 }
 
 /** The handlers of comments, and the removal of what is only kept for a day. */
-export function commentServices(
-  { settings, pages, store, environment, now, authority, log }: ServiceOptions,
-  { onStored, cacheTag, answers, ...parts }: Parts,
-) {
+export function commentServices(site: ServiceOptions, { onStored, cacheTag, answers, ...parts }: Parts) {
+  const { settings, pages, store, now, authority, log } = site;
   const options = settings.mentions.comments;
   if (!options) throw new Error("The option mentions.comments is off.");
-  const own = { words: options.words, lang: settings.lang };
   const limits = { messages: options.perDay, bytes: Number.POSITIVE_INFINITY };
   const shares = new DailyShares({ store, now, random: randomBytes, limits, root: "comments" });
-  const comments = new Comments({
-    ...parts,
-    ...{ options, pages, shares, store, now, nick: settings.nick, guestFeeds: settings.urls.guestFeeds },
-  });
+  const { nick, urls } = settings;
+  const comments = new Comments({ ...parts, options, pages, shares, store, now, nick, guestFeeds: urls.guestFeeds });
   return {
     handlers: commentEndpoints({
       ...{ comments, authority, store, now, cacheTag },
       mails: options.mail ? async () => (await answers()).comments : null,
-      choosePages(target) {
-        const lang = pages.twts.find(({ page }) => page === target)?.lang ?? settings.lang ?? "en";
-        return {
-          ...{ action: settings.urls.comments, lang: chooseLanguage(lang, own) },
-          hasMail: options.mail && readValue(environment, SMTP_URL) !== undefined,
-          words: {
-            ...chooseContactWords(lang),
-            ...chooseCommentWords(lang, own),
-            guest: chooseWords(lang).guest,
-          },
-          site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
-        };
-      },
-      onStored(comment) {
-        log(describeStored(comment));
+      choosePages: (target) => choosePages(target, site, options),
+      onStored({ state, target }) {
+        const held = state === "held" ? ". It waits for your approval: npx eleventy-twtxt mentions --state held" : "";
+        log(`A comment on ${target}${held}`);
         onStored();
       },
     }),
@@ -65,7 +50,17 @@ export function commentServices(
   };
 }
 
-function describeStored({ state, target }: StoredMention): string {
-  const held = state === "held" ? ". It waits for your approval: npx eleventy-twtxt mentions --state held" : "";
-  return `A comment on ${target}${held}`;
+function choosePages(
+  target: string,
+  { settings, pages, environment }: ServiceOptions,
+  { words, mail }: CommentsOptions,
+): CommentPages {
+  const lang = pages.twts.find(({ page }) => page === target)?.lang ?? settings.lang ?? "en";
+  const own = { words, lang: settings.lang };
+  return {
+    ...{ action: settings.urls.comments, lang: chooseLanguage(lang, own) },
+    hasMail: mail && readValue(environment, SMTP_URL) !== undefined,
+    words: { ...chooseContactWords(lang), ...chooseCommentWords(lang, own), guest: chooseWords(lang).guest },
+    site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
+  };
 }

@@ -12,6 +12,7 @@ import { type ClientNetwork, SHARES } from "./client-networks.js";
 /** The day of a record or a salt, below any root. */
 const DAY = /^(?:[^/]+\/(?:[^/]+\/)?senders|[^/]+-salts)\/([^/]+)/;
 const SALT_BYTES = 16;
+const ID_BYTES = 32;
 
 interface DailyShareOptions {
   store: Store;
@@ -50,13 +51,39 @@ export class DailyShares {
    * @param networks - only digests of them are stored
    */
   async findFolders(place: string, networks: readonly ClientNetwork[]): Promise<SenderFolder[]> {
-    const day = this.#date();
-    if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
-    const salt = this.#salt.bytes;
+    const { day, bytes } = await this.#findSalt();
     return networks.map(({ network, shares }) => {
-      const digest = createHmac("sha256", salt).update(network).digest("hex");
-      return { folder: `${place}/senders/${day}/${digest}/`, shares };
+      return { folder: `${place}/senders/${day}/${digest(bytes, network)}/`, shares };
     });
+  }
+
+  /** A digest of a text, another one each day. @returns 64 hex digits */
+  async digest(text: string): Promise<string> {
+    return digest((await this.#findSalt()).bytes, text);
+  }
+
+  /** Whether each share has room for one more item. Its size does not count. */
+  async haveRoom(senders: readonly SenderFolder[]): Promise<boolean> {
+    const used = await Promise.all(senders.map((sender) => this.survey(sender, "")));
+    return used.every((share) => this.isWithin({ count: share.count + 1, bytes: 0 }, share));
+  }
+
+  /**
+   * Counts an item. Also what other processes count at the same time has no more than its share: each counts first and then
+   * reads what all have counted, without the delay of a survey. The shares come one after the other, so that an item that
+   * one of them refuses takes nothing of the next.
+   *
+   * @param senders - the narrowest network first
+   * @returns whether each share had room for it
+   */
+  async claim(senders: readonly SenderFolder[]): Promise<boolean> {
+    const id = Buffer.from(this.options.random(ID_BYTES)).toString("hex");
+    for (const sender of senders) {
+      await this.record(sender, { id, size: 0 });
+      const { length: count } = await this.options.store.keys(sender.folder);
+      if (!this.isWithin({ count, bytes: 0 }, sender)) return false;
+    }
+    return true;
   }
 
   /** @param id - 64 hex digits, of an item that may arrive */
@@ -84,6 +111,12 @@ export class DailyShares {
     await sweep(this.options.store, keys.filter(isOutdated), isOver);
   }
 
+  async #findSalt(): Promise<{ day: string; bytes: Uint8Array }> {
+    const day = this.#date();
+    if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
+    return this.#salt;
+  }
+
   #date(): string {
     return new Date(this.options.now()).toISOString().slice(0, 10);
   }
@@ -97,4 +130,8 @@ export class DailyShares {
     const etag = await store.put(key, salt, { isNew: true });
     return etag === null ? this.#readSalt(day) : salt;
   }
+}
+
+function digest(salt: Uint8Array, text: string): string {
+  return createHmac("sha256", salt).update(text).digest("hex");
 }

@@ -1,6 +1,6 @@
 // plugin/http/public-list.ts: public lists that the CDN keeps and that pages of any site may read.
 import { hash } from "node:crypto";
-import { allowing, type Handler, type HttpRequest, matchesEtag } from "./respond.js";
+import { allowing, type Handler, type HttpRequest, matchesEtag, type RequestContext } from "./respond.js";
 
 /** The site's pages may be on another origin. */
 const CORS = { "access-control-allow-origin": "*" };
@@ -18,14 +18,14 @@ interface PublicList {
  * Creates the handler of a public list.
  *
  * @param methods - of its route: GET, HEAD and OPTIONS
- * @param read - returns the list for a URL with its query
+ * @param read - returns the list for a URL with its query, and for the parameters of its path
  */
 export function publicList(
   methods: readonly string[],
   list: PublicList,
-  read: (url: string) => Promise<string>,
+  read: (url: string, params: RequestContext["params"]) => Promise<string>,
 ): Handler {
-  const answer: Handler = async (request) => responseTo(request, await read(request.url), list);
+  const answer: Handler = async (request, { params }) => responseTo(request, await read(request.url, params), list);
   return allowing(methods, answer, { ...CORS, "access-control-allow-methods": methods.join(", ") });
 }
 

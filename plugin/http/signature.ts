@@ -76,6 +76,27 @@ export async function verifyRequest(
   return { owner, body };
 }
 
+/** A request that is signed by the key of any guest. PROTOCOL 3.5 */
+export interface GuestRequest {
+  key: string;
+  body: Uint8Array;
+  /** Marks the request as used. Only what is stored costs that: anyone can make a key. @throws TwtxtError `not-signed` for a replay */
+  spend(): Promise<void>;
+}
+
+/** Verifies a request of a guest with its body. @throws TwtxtError as {@link verifyHead}; errors of `readBody` */
+export async function verifyGuest(
+  request: HttpRequest,
+  readBody: () => Promise<Uint8Array>,
+  { authority, store, now }: Omit<SignaturePolicy, "allowed">,
+): Promise<GuestRequest> {
+  const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: () => true }, now });
+  const spend = async () => {
+    if (!(await spendNonce(store, nonce))) throw nonceUsed();
+  };
+  return { key: owner, body: await checkBody(readBody()), spend };
+}
+
 /**
  * Verifies a signed request without its body and nonce, for streamed bodies.
  *

@@ -53,6 +53,18 @@ const MENTION = v.object({
 /** The public part of a mention. PROTOCOL 2.4, "The answer". */
 export type PublicMention = v.InferOutput<typeof MENTION>;
 
+/** A comment as its reader sees it: `GET /comments`. PROTOCOL 2.6 */
+export interface OwnComment extends PublicMention {
+  id: string;
+  /** `held`, `shown` or `rejected`. */
+  state: string;
+  /** What the reader has typed, as is the text. */
+  name: string;
+  site: string | null;
+  /** The number of shown answers. */
+  answers: number;
+}
+
 const LIST = v.object({
   /** Newest first. */
   mentions: v.array(MENTION),

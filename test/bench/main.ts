@@ -12,6 +12,7 @@ import { measureBlobs } from "./blobs.js";
 import { measureBucket } from "./bucket.js";
 import { measureBuilds } from "./build.js";
 import { measureClientTimeline } from "./client-timeline.js";
+import { measureFloods } from "./comment-flood.js";
 import { measureComponent } from "./component.js";
 import { measureContactForm } from "./contact-form.js";
 import { measureAssets, measureMentionBuilds, measureTree } from "./conversations.js";
@@ -33,7 +34,8 @@ const HELP = `npm run bench -- [--quick] [--only PARTS] [--json FILE] [--markdow
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
 --only      some parts, with commas between them: builds, timeline, client, mentions, tree, assets, reader, find, import,
-            functions, send, verify, receive, received, messages, form, deliveries, bucket, start, blobs, strangers, static, component
+            functions, send, verify, receive, received, messages, form, floods, deliveries, bucket, start, blobs, strangers, static,
+            component
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -136,6 +138,7 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
     ],
     ["messages", () => measureMessages(entry, messages)],
     ["form", () => measureContactForm(entry, size(20, 100), stop)],
+    ["floods", () => measureFloods(folder("floods"), { share: size(0.05, 1), stop })],
     ["deliveries", () => measureDeliveries(entry, { folder: folder("deliveries"), count: size(200, 1000), stop })],
     ["bucket", () => measureBucket(entry, { folder: folder("bucket"), stop })],
     ...(process.platform === "linux"

@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 /** @param isProduction - `false` returns etags only in lists, as `netlify dev` does */
-export async function blobsSite(isProduction = true): Promise<BlobsSite> {
+export async function blobsSite(isProduction = true, pageSize = PAGE_SIZE): Promise<BlobsSite> {
   const directory = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
   const server = new BlobsServer({ directory, token: ACCESS.token });
   const { port } = await server.start();
@@ -66,7 +66,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
     const answer = await fetch(behind + url, { method, headers, ...(isWrite && { body }) });
     if (method !== "GET" || !answer.ok) return answer;
     const [, , store = "", ...key] = url.split("/");
-    if (key.length === 0) return pageOf((await answer.json()) as Listed, url);
+    if (key.length === 0) return pageOf((await answer.json()) as Listed, url, pageSize);
     if (!isProduction) return answer;
     // A server sends weak etags if it may compress.
     const weak = request.headers["accept-encoding"]?.includes("gzip") ? "W/" : "";
@@ -125,9 +125,9 @@ function headersOf({ headers }: IncomingMessage): Headers {
 }
 
 /** A page of a list, with a cursor to the next one. */
-function pageOf({ blobs }: Listed, url: string): Response {
+function pageOf({ blobs }: Listed, url: string, pageSize: number): Response {
   const start = Number(new URL(url, "http://localhost").searchParams.get("cursor") ?? 0);
-  const end = start + PAGE_SIZE;
+  const end = start + pageSize;
   return Response.json({ blobs: blobs.slice(start, end), ...(blobs.length > end && { next_cursor: String(end) }) });
 }
 

@@ -50,6 +50,19 @@ describe("comments on Netlify", () => {
     expect((await mentions(settings, POST)(form, CONTEXT)).status).toBe(303);
   });
 
+  it("429: processes of the function count what others took within the two seconds for which they keep a listing", async () => {
+    const comments = { perDay: 30 };
+    const { settings } = siteOf("https://alice.example", { key: ALICE.publicKey, mentions: { comments } });
+    const processes = [mentions(settings, POST), mentions(settings, POST)];
+    const statuses: number[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const body = new URLSearchParams({ target: PAGE, text: `Comment ${n}` });
+      const answer = await processes[n % 2]?.(new Request(COMMENTS, { method: "POST", body }), CONTEXT);
+      statuses.push(answer?.status ?? 0);
+    }
+    expect(statuses).toEqual([202, 202, 202, 429, 429, 429, 429, 429]);
+  });
+
   it("sends the mail that asks an address to confirm, after the answer, and confirms it in another function", async () => {
     const box = await mailbox();
     vi.stubEnv("TWTXT_SMTP_URL", `smtp://${box.host}:${box.port}?from=blog@alice.example`);

@@ -6,16 +6,16 @@ import { SHARED_STATUS, type SharedWords } from "../../options/contact-words.js"
 import { inboxOptions } from "../../options/inbox.js";
 import type { MentionsOptions } from "../../options/mentions.js";
 import { toLangAttribute } from "../../options/translations.js";
-import type { Settings } from "../../options.js";
-import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
+import { commentForm } from "../../site/comment-form.js";
 import { element, type MarkupElement } from "../../site/html.js";
 import { PATHS } from "../../site/routes.js";
-import { actionButton, lines, toWordData } from "../../site/write-form.js";
+import { lines, toWordData } from "../../site/write-form.js";
 import type { PageAssets } from "../pages/page-assets.js";
-import type { SiteUrls } from "../site-urls.js";
 
 /** The place for comments under the posts of a site. */
-export interface CommentSection extends Pick<CommentFormParts, "action"> {
+export interface CommentSection {
+  /** The endpoint, absolute. */
+  action: string;
   /** The path of the script, for templates. */
   script: string;
   /** The label for the address of a reader's own page. */
@@ -27,26 +27,20 @@ export interface CommentSection extends Pick<CommentFormParts, "action"> {
   write(post: { target: string; isClosed: boolean; ownSite: MarkupElement | null }): MarkupElement;
 }
 
-interface Site {
-  settings: Settings;
-  urls: SiteUrls;
-  assets: PageAssets;
-}
-
 /** @returns `null` for a site that takes no comments. @param lang - of the page */
 export function createCommentSection(
-  { settings, urls, assets }: Site,
+  assets: PageAssets,
   { comments }: MentionsOptions,
   lang: string,
 ): CommentSection | null {
+  const { settings, urls } = assets;
   const [author] = urls.inboxes();
   if (!comments || !author || !urls.hasComments()) return null;
-  const contact = chooseContactWords(lang, { words: inboxOptions(settings).words, lang: settings.lang });
   const own = { words: comments.words, lang: settings.lang };
+  const contact = chooseContactWords(lang, { ...own, words: inboxOptions(settings).words });
   const words = { ...contact, ...chooseCommentWords(lang, own) };
-  const buttons = [actionButton("cancel", words.cancel, true), actionButton("forget", words.forgetMe, true)];
   const action = urls.absolute(PATHS.comments);
-  const form = { action, words, hasMail: comments.mail, replyTo: "", typed: null, buttons };
+  const form = { action, words, hasMail: comments.mail, replyTo: "", typed: null };
   // Shown by `:target`, when a form without JavaScript has been sent.
   const waiting = { id: "twtxt-comment-held", class: "twtxt-held", ...(!settings.styles && { hidden: "" }) };
   const attributes = {
@@ -57,6 +51,8 @@ export function createCommentSection(
     ...toLangAttribute(lang, own),
     ...toWordData<keyof (typeof COMMENT_STATUS & SharedWords)>(words, { ...COMMENT_STATUS, ...SHARED_STATUS }),
   };
+  const fold = (summary: string, content: MarkupElement) =>
+    element("details", {}, element("summary", {}, summary), content);
   const write: CommentSection["write"] = ({ target, isClosed, ownSite }) =>
     element(
       "twtxt-comments",
@@ -65,8 +61,8 @@ export function createCommentSection(
         element("p", waiting, words.waiting),
         isClosed
           ? element("p", { class: "twtxt-closed" }, words.closed)
-          : element("details", {}, element("summary", {}, words.comment), commentForm({ ...form, target })),
-        ...(ownSite ? [element("details", {}, element("summary", {}, words.own), ownSite)] : []),
+          : fold(words.comment, commentForm({ ...form, target })),
+        ...(ownSite ? [fold(words.own, ownSite)] : []),
       ]),
     );
   return { action, script: assets.commentScript(), ownPage: words.page, write };

@@ -303,7 +303,7 @@ export class SiteMentions {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),
       style: this.assets.style(),
-      comments: createCommentSection(this, this.#options, lang),
+      comments: createCommentSection(this.assets, this.#options, lang),
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       feed: { url: this.urls.feedUrl(), nick },
       findTitle: (url) => this.#titles.get(url)?.() ?? null,

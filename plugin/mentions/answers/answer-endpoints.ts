@@ -1,10 +1,8 @@
 // plugin/mentions/answers/answer-endpoints.ts: where readers ask for mail about answers, confirm it and end it. PROTOCOL 2.6
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { spendNonce } from "../../http/nonces.js";
 import { allowing, type Handler, type HttpRequest, json, readBody } from "../../http/respond.js";
-import { nonceUsed, verifyHead } from "../../http/signature.js";
-import { isKeyText } from "../../keys/key.js";
+import { verifyGuest } from "../../http/signature.js";
 import { type AnswerWords, fillIn } from "../../options/answer-words.js";
 import { escapeHtml } from "../../site/html.js";
 import { ROUTES } from "../../site/routes.js";
@@ -54,14 +52,11 @@ export function readAddress(typed: string): string | null {
 
 /** Handles the request of a guest, signed by its key. The answer is the same whether or not a mail is sent. */
 async function answerGuest(request: HttpRequest, network: string, parts: EndpointParts): Promise<Response> {
-  const { readers, canSend, hasMessages, authority, store, now, onAdded } = parts;
+  const { readers, canSend, hasMessages, onAdded } = parts;
   // Also without a signature: a form asks this before a reader has a key.
   if (!canSend && request.method !== "DELETE") throw new TwtxtError("not-found", "This site sends no mail.");
-  const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: isKeyText }, now });
-  const body = await checkBody(readBody(request, request.method === "POST" ? BODY_LIMIT : 0));
-  const spend = async () => {
-    if (!(await spendNonce(store, nonce))) throw nonceUsed();
-  };
+  const limit = request.method === "POST" ? BODY_LIMIT : 0;
+  const { key: owner, body, spend } = await verifyGuest(request, () => readBody(request, limit), parts);
   if (request.method === "POST") {
     if (!hasMessages) throw new TwtxtError("not-found", "This site sends no mail about private messages.");
     const address = parseAddress(body);

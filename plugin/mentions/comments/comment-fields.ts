@@ -2,19 +2,15 @@
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, readBody, readEssence } from "../../http/respond.js";
+import { COMMENT_LENGTH, TRAP } from "../../site/comment-form.js";
 import { plainLines } from "../../site/plain-lines.js";
 import { cleanName, GUEST, isVisible } from "../../site/visible-name.js";
+import { canParseUrl } from "../../url.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 const BODY_LIMIT = 32 * 1024;
-
-/** The maximum length of a text, in characters. */
-export const TEXT_LENGTH = 2000;
-
-/** The field that people do not see, and that programs fill in. */
-export const TRAP = "subject";
 
 const typed = v.optional(v.string(), "");
 
@@ -23,7 +19,12 @@ const Fields = v.object({
   text: typed,
   name: typed,
   site: typed,
-  "reply-to": typed,
+  /** The hash or URL of the reply that it answers; empty for the post. */
+  "reply-to": v.pipe(
+    typed,
+    v.trim(),
+    v.transform((name) => (canParseUrl(name) ? name : name.toLowerCase())),
+  ),
   mail: typed,
   /** How long the page was open, as the script says; empty without it. */
   seconds: typed,
@@ -81,8 +82,8 @@ export function readContents({ text, name, site, seconds, ...others }: CommentFi
   const lines = plainLines(text).join("\n").trim();
   const { length } = [...lines];
   if (!isVisible(lines)) throw new TwtxtError("bad-request", "The comment is empty.");
-  if (length > TEXT_LENGTH) {
-    throw new TwtxtError("bad-request", `The comment has ${length} characters. It can have ${TEXT_LENGTH}.`);
+  if (length > COMMENT_LENGTH) {
+    throw new TwtxtError("bad-request", `The comment has ${length} characters. It can have ${COMMENT_LENGTH}.`);
   }
   return { text: lines, name: cleanName(name) ?? GUEST, site: readSite(site.trim()) };
 }

@@ -3,7 +3,7 @@ import { type TwtxtError, type TwtxtErrorCode, toStatus } from "../../errors.js"
 import type { CommentWords } from "../../options/comment-words.js";
 import type { SharedWords } from "../../options/contact-words.js";
 import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
-import { element, escapeHtml, toHtml } from "../../site/html.js";
+import { element, escapeHtml, type MarkupElement, toHtml } from "../../site/html.js";
 import { GUEST } from "../../site/visible-name.js";
 import { type AnsweringSite, answerPage, backLink, ownPage } from "../receive/endpoint-page.js";
 import type { CommentFields } from "./comment-fields.js";
@@ -29,30 +29,28 @@ const SENTENCES: Partial<Record<TwtxtErrorCode, keyof (CommentWords & SharedWord
 /** The page to which "Reply" leads. */
 export function replyPage(fields: CommentFields, { author }: Answered, pages: CommentPages): Response {
   const title = pages.words.replyTo.replace("{name}", () => (author.name === GUEST ? pages.words.guest : author.name));
-  return writePage({ title, sentence: "", status: 200 }, fields, pages);
+  return writePage({ title, sentence: [], status: 200, cache: "private, no-store" }, fields, pages);
 }
 
 /** Says why a comment was refused, and keeps what was typed. */
 export function commentRefusal(error: TwtxtError, fields: CommentFields, pages: CommentPages): Response {
+  const { words, lang } = pages;
   const word = SENTENCES[error.code];
   const sentence = word
-    ? element("p", {}, pages.words[word])
-    : element("p", pages.lang === "en" ? {} : { lang: "en" }, error.message);
-  return writePage(
-    { title: pages.words.failed, sentence: `${toHtml(sentence)}\n`, status: toStatus(error.code) },
-    fields,
-    pages,
-  );
+    ? element("p", {}, words[word])
+    : element("p", lang === "en" ? {} : { lang: "en" }, error.message);
+  return writePage({ title: words.failed, sentence: [sentence], status: toStatus(error.code) }, fields, pages);
 }
 
 function writePage(
-  { title, sentence, status }: { title: string; sentence: string; status: number },
+  { title, sentence, ...answer }: { title: string; sentence: MarkupElement[]; status: number; cache?: string },
   { target, "reply-to": replyTo, ...typed }: CommentFields,
   { site, lang, ...parts }: CommentPages,
 ): Response {
   // Where a form cannot be sent, there is nothing to type.
-  const isUseless = sentence !== "" && typed.text === "";
-  const form = isUseless ? "" : toHtml(commentForm({ ...parts, target, replyTo, typed, buttons: [] }));
-  const content = `<h1>${escapeHtml(title)}</h1>\n${sentence}${form}\n${backLink(ownPage(target, site))}`;
-  return answerPage(site, { title: escapeHtml(title), content, status, lang });
+  const isUseless = sentence.length > 0 && typed.text === "";
+  const form = isUseless ? [] : [commentForm({ ...parts, target, replyTo, typed })];
+  const content = [element("h1", {}, title), ...sentence, ...form].map(toHtml).join("\n");
+  const back = backLink(ownPage(target, site));
+  return answerPage(site, { title: escapeHtml(title), content: `${content}\n${back}`, lang, ...answer });
 }

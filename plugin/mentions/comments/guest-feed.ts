@@ -21,15 +21,15 @@ export interface Answered {
   author: { name: string; feed: string };
 }
 
-/** Whether a text is a guest: a key, or the name of an anonymous one. */
-export function isGuest(text: string): boolean {
-  return ANONYMOUS.test(text) || isKeyText(text);
+/** The guest of a feed: a key, or the name of an anonymous one. */
+export function readGuest(feed: string): string {
+  return feed.slice(feed.lastIndexOf("/") + 1, -".txt".length);
 }
 
 /** Whether a URL is that of a guest's feed. @param folder - the URL below which they are */
 export function isGuestFeed(url: string, folder: string): boolean {
-  const name = url.startsWith(`${folder}/`) ? url.slice(folder.length + 1) : "";
-  return name.endsWith(".txt") && isGuest(name.slice(0, -".txt".length));
+  const guest = readGuest(url);
+  return url === `${folder}/${guest}.txt` && (ANONYMOUS.test(guest) || isKeyText(guest));
 }
 
 /** A post as what a comment answers. @param hashes - both forms, the short one first */

@@ -1,5 +1,5 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint, in one line or as a page for people.
-import { type TwtxtError, toStatus } from "../../errors.js";
+import { TwtxtError, toStatus } from "../../errors.js";
 import { type HttpRequest, line } from "../../http/respond.js";
 import { chooseEndpointWords, type EndpointWords } from "../../options/endpoint-words.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
@@ -44,6 +44,19 @@ export interface AnsweringSite {
 /** Whether a client is a browser: it names HTML before anything else. */
 export function isBrowser(request: HttpRequest): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
+}
+
+/** Answers a person. A mistake of the person becomes a page. @throws errors of the site */
+export async function answerPerson(
+  answer: () => Promise<Response>,
+  refuse: (error: TwtxtError) => Response,
+): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof TwtxtError && toStatus(error.code) < 500) return refuse(error);
+    throw error;
+  }
 }
 
 /** Explains the endpoint, in English, and has a form to send a mention by hand. */

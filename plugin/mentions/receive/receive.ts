@@ -1,11 +1,18 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
-import { TwtxtError, toStatus } from "../../errors.js";
+import { TwtxtError } from "../../errors.js";
 import { allowing, type Handler, type HttpRequest, readBody, readEssence } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import { senderGroup } from "./allowance.js";
-import { type AnsweringSite, explanationPage, isBrowser, outcomeAnswer, refusalPage } from "./endpoint-page.js";
+import {
+  type AnsweringSite,
+  answerPerson,
+  explanationPage,
+  isBrowser,
+  outcomeAnswer,
+  refusalPage,
+} from "./endpoint-page.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMentions } from "./pending.js";
 import type { SiteIndex } from "./site-index.js";
@@ -36,12 +43,10 @@ export function receiveMention({ siteIndex, moderation, claims, pending, site }:
   return allowing(ROUTES.webmention.methods, async (request, { address }) => {
     if (request.method !== "POST") return explanationPage(site, request.method === "HEAD");
     const form = await readForm(request);
-    try {
-      return outcomeAnswer(...(await receive(form, address)), isBrowser(request), site);
-    } catch (error) {
-      if (!isBrowser(request) || !(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
-      return refusalPage(error, { source: form.get("source") ?? "", target: form.get("target") ?? "" }, site);
-    }
+    const isPage = isBrowser(request);
+    const answer = async () => outcomeAnswer(...(await receive(form, address)), isPage, site);
+    const typed = { source: form.get("source") ?? "", target: form.get("target") ?? "" };
+    return isPage ? answerPerson(answer, (error) => refusalPage(error, typed, site)) : answer();
   });
 }
 

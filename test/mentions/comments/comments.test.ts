@@ -8,6 +8,7 @@ import { ALICE, COMMENTS, comment, commentRequest, DANA, decide, EVE, managed, o
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
 import { loopbackServer } from "../../helpers/loopback.js";
+import { mailbox } from "../../helpers/mailbox.js";
 import { PAGE, PAGES, type Receiver, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
 
 const FEED_OF_DANA = `https://alice.example/guests/${DANA.publicKey}.txt`;
@@ -463,6 +464,43 @@ describe("the limits of comments", () => {
       Array.from({ length: 40 }, (_, n) => comment(alice, { text: `Text ${n}` }, { signer: null })),
     );
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
+  });
+
+  it("429: many at once count each other in all processes of a site, and none takes more than its share of the day", async () => {
+    const store = memoryStore();
+    const processes = Array.from({ length: 12 }, () => site({ store }));
+    const send = (text: string) =>
+      Promise.all(processes.map((alice, n) => outcome(comment(alice, { text: `${text} ${n}` }, { signer: null }))));
+    const outcomes = [...(await send("First")), ...(await send("Second"))];
+    expect(new Set(outcomes)).toEqual(new Set(["202 held", "429 too-many-comments"]));
+    expect((await managed(site({ store }), "held")).length).toBeLessThanOrEqual(10);
+  });
+
+  it("a flood from 30 addresses leaves the author a day's number of comments, in two mails that quote fifty, and what is refused stores nothing", async () => {
+    const box = await mailbox();
+    const environment = {
+      TWTXT_SMTP_URL: `smtp://${box.host}:${box.port}?from=blog@alice.example`,
+      TWTXT_MAIL_TO: "alice@alice.example",
+    };
+    const alice = site({ environment, mentions: { comments: { perDay: 60 } } });
+    const answers: string[] = [];
+    for (let n = 0; n < 120; n += 1) {
+      const sent = { signer: null, address: `192.0.2.${n % 30}` };
+      answers.push(await outcome(comment(alice, { text: `${n} ${"spam ".repeat(390)}` }, sent)));
+    }
+    expect(answers.slice(0, 60)).toEqual(Array(60).fill("202 held"));
+    expect(answers.slice(60)).toEqual(Array(60).fill("429 too-many-comments"));
+    // Of each stored one, the event and its records for the network and for all.
+    const keys = await alice.store.keys("");
+    expect(keys.filter((key) => key.startsWith("comments/") || key.includes("/events/"))).toHaveLength(180);
+    await alice.settled();
+    alice.clock.time += 86_400_000;
+    await alice.services.runScheduled();
+    await alice.settled();
+    const subjects = box.mails.map(({ headers }) => headers.subject);
+    expect(subjects).toEqual(["1 new mention of alice.example", "59 new mentions of alice.example"]);
+    expect(box.mails[1]?.text.match(/^> /gm)).toHaveLength(50);
+    expect(box.mails[1]?.text.length).toBeLessThan(50_000);
   });
 
   it("429: too many are held; a trusted reader still gets through", async () => {
