@@ -124,6 +124,15 @@ export async function readBody(request: HttpRequest, maxBytes: number): Promise<
   return concatChunks(limitSize(request.body ?? [], maxBytes, tooLarge));
 }
 
+/** The type of a form that a browser sends. */
+export const FORM = "application/x-www-form-urlencoded";
+
+/** @throws TwtxtError `bad-content-type` for a body of another type, and for a compressed one */
+export function checkType({ headers }: Pick<HttpRequest, "headers">, types: readonly string[]): void {
+  if (types.includes(readEssence(headers.get("content-type"))) && !headers.has("content-encoding")) return;
+  throw new TwtxtError("bad-content-type", `Send ${types.join(" or ")}, without a Content-Encoding.`);
+}
+
 /** The media type of a `Content-Type` in lower case, without parameters; empty if there is none. */
 export function readEssence(contentType: string | null | undefined): string {
   const [essence = ""] = (contentType ?? "").split(";");

@@ -39,15 +39,16 @@ const COMMENTS = v.strictObject(
 /** The option `mentions.comments`, complete. */
 export type CommentsOptions = v.InferOutput<typeof COMMENTS>;
 
-const ON = v.pipe(
-  v.literal(true),
-  v.transform((): CommentsOptions => v.parse(COMMENTS, {})),
+/** `true` stands for the defaults. */
+const SWITCH = v.pipe(
+  v.boolean(),
+  v.transform((isOn): false | CommentsOptions => isOn && v.parse(COMMENTS, {})),
 );
 
-/** `true` stands for the defaults. */
-export const COMMENTS_OPTION = v.lazy((input) =>
-  input === true ? ON : input === false ? v.literal(false) : COMMENTS,
-) as v.GenericSchema<boolean | v.InferInput<typeof COMMENTS>, false | CommentsOptions>;
+export const COMMENTS_OPTION = v.lazy((input) => (typeof input === "boolean" ? SWITCH : COMMENTS)) as v.GenericSchema<
+  boolean | v.InferInput<typeof COMMENTS>,
+  false | CommentsOptions
+>;
 
 const DAY_MS = 86_400_000;
 

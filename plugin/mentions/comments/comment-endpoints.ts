@@ -1,12 +1,10 @@
 // plugin/mentions/comments/comment-endpoints.ts: the endpoints of comments and of guests' feeds. PROTOCOL 2.6
-import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { publicList } from "../../http/public-list.js";
 import { allowing, type Handler, type HttpRequest, json, parseParameters, readBody } from "../../http/respond.js";
-import { type GuestRequest, verifyGuest } from "../../http/signature.js";
+import { type GuestRequest, type SignaturePolicy, verifyGuest } from "../../http/signature.js";
 import type { OwnComment } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
-import type { Store } from "../../store/store.js";
 import { readAddress } from "../answers/answer-endpoints.js";
 import type { MailState, Wish } from "../answers/readers.js";
 import { publicMention } from "../inform/list-json.js";
@@ -28,12 +26,8 @@ interface Mails {
   removeComment(guest: string, id: string): Promise<void>;
 }
 
-interface EndpointParts {
+interface EndpointParts extends Omit<SignaturePolicy, "allowed"> {
   comments: Comments;
-  /** The authority of signed requests, see `SignaturePolicy`. */
-  authority: string;
-  store: Store;
-  now: Clock;
   /** Pages in the language of a post. @param target - its URL */
   choosePages(target: string): CommentPages;
   /** The tag of the CDN's copies of feeds. */

@@ -1,15 +1,14 @@
 // plugin/mentions/comments/comment-fields.ts: what a reader sends to the endpoint of comments. PROTOCOL 2.6
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { type HttpRequest, readBody, readEssence } from "../../http/respond.js";
+import { checkType, FORM, type HttpRequest, readBody, readEssence } from "../../http/respond.js";
 import { COMMENT_LENGTH, TRAP } from "../../site/comment-form.js";
 import { plainLines } from "../../site/plain-lines.js";
 import { cleanName, GUEST, isVisible } from "../../site/visible-name.js";
 import { canParseUrl } from "../../url.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 
-const FORM = "application/x-www-form-urlencoded";
-const JSON_TYPE = "application/json";
+const TYPES = [FORM, "application/json"];
 const BODY_LIMIT = 32 * 1024;
 
 const typed = v.optional(v.string(), "");
@@ -49,16 +48,9 @@ export interface CommentContents {
   site: string | null;
 }
 
-/**
- * Reads the body of a request.
- *
- * @throws TwtxtError `bad-content-type`, `body-too-large`, `bad-request`
- */
+/** @throws TwtxtError `bad-content-type`, `body-too-large` */
 export async function readBodyOfComment(request: HttpRequest): Promise<Uint8Array> {
-  const { headers } = request;
-  if (![FORM, JSON_TYPE].includes(readEssence(headers.get("content-type"))) || headers.has("content-encoding")) {
-    throw new TwtxtError("bad-content-type", `Send ${FORM} or ${JSON_TYPE}, without a Content-Encoding.`);
-  }
+  checkType(request, TYPES);
   return readBody(request, BODY_LIMIT);
 }
 

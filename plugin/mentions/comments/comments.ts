@@ -6,6 +6,7 @@ import { formatTimestamp } from "../../feed/timestamp.js";
 import { listNetworks, SHARES } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
 import { spendNonce } from "../../http/nonces.js";
+import type { GuestRequest } from "../../http/signature.js";
 import { type CommentsOptions, isTooOld } from "../../options/comments.js";
 import type { SitePages } from "../../site/site.js";
 import type { Store } from "../../store/store.js";
@@ -28,13 +29,11 @@ const LINK = /https?:\/\/|www\./gi;
 const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}.:-]*[\p{L}\p{N}])?/gu;
 
 /** The sender of a comment. */
-export interface Commenter {
+export interface Commenter extends Pick<GuestRequest, "spend"> {
   /** The key that has signed the request; `null` for an unsigned one. */
   key: string | null;
   /** The client's network address. */
   address: string;
-  /** Called once before a comment is stored. @throws TwtxtError `not-signed` for a replayed request */
-  spend(): Promise<void>;
 }
 
 interface CommentsParts {

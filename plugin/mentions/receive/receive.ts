@@ -1,6 +1,6 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
 import { TwtxtError } from "../../errors.js";
-import { allowing, type Handler, type HttpRequest, readBody, readEssence } from "../../http/respond.js";
+import { allowing, checkType, FORM, type Handler, type HttpRequest, readBody } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
@@ -18,7 +18,6 @@ import type { PendingMentions } from "./pending.js";
 import type { SiteIndex } from "./site-index.js";
 import type { ClaimOutcome, ClaimProcessor } from "./verify-and-store.js";
 
-const FORM = "application/x-www-form-urlencoded";
 const BODY_LIMIT = 8 * 1024;
 
 /**
@@ -65,9 +64,7 @@ interface ReceiveParts {
  * @see PROTOCOL 2.4, "The request"
  */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
-  if (readEssence(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
-    throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
-  }
+  checkType(request, [FORM]);
   return new URLSearchParams(new TextDecoder().decode(await readBody(request, BODY_LIMIT)));
 }
 
