@@ -69,9 +69,9 @@ export async function* checkToldCopies(choice: SiteApiChoice, machine: Machine):
   if (told === null || !("state" in told)) return;
   const { refused = {}, unread = {} } = told.state;
   for (const network of NETWORKS) {
-    const isChecked = listMissingVariables(machine.environment, network).length === 0;
-    const why = isChecked ? undefined : refused[network];
-    if (why !== undefined) yield fix(`No copies are posted on ${NETWORK_NAMES[network]}: ${why}.`, adviceFor(network));
+    const why = refused[network];
+    if (why === undefined || listMissingVariables(machine.environment, network).length === 0) continue;
+    yield fix(`No copies are posted on ${NETWORK_NAMES[network]}: ${why}.`, adviceFor(network));
   }
   for (const [url, why] of Object.entries(unread)) {
     const todo = "Nothing to do if it answers again later. A copy that is gone for good can be removed from the post.";

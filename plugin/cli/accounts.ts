@@ -7,7 +7,7 @@ import { ifBuilt, loadSite } from "../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
 import { BLUESKY_URL } from "../mentions/networks/accounts.js";
-import { signInToMastodon } from "../mentions/networks/mastodon-sign-in.js";
+import { signInToMastodon } from "../mentions/networks/mastodon-posts.js";
 import { NetworkServer } from "../mentions/networks/network-json.js";
 import { NETWORKS } from "../options/syndicate.js";
 import { canParseUrl } from "../url.js";
@@ -18,8 +18,6 @@ import type { Terminal } from "./terminal.js";
 const NAME = "accounts";
 const OPTIONS = { ...HOSTS_OPTION, ...SETTINGS_OPTION };
 type Values = ValuesOf<typeof OPTIONS>;
-/** The environment variables of an account, with their values. */
-type Secrets = Readonly<Record<string, string>>;
 
 const APP_PASSWORDS = "https://bsky.app/settings/app-passwords";
 /** Where the author sets variables, by the host of the site. */
@@ -73,13 +71,17 @@ async function add(
     terminal.say("Nothing was changed.");
     return 1;
   }
-  if (hasFault(await show(checkAccounts(secrets, values, terminal), terminal))) return 1;
+  const levels = await show(checkAccounts(secrets, values, terminal), terminal);
+  if (levels.includes("fix")) return 1;
   for (const [name, value] of Object.entries(secrets)) terminal.print(`${name}=${value}`);
   terminal.say(SECRET_PLACES[settings?.host ?? "static"]);
   return 0;
 }
 
-/** @param given - the URL or the host of a server, or a page there. @returns `null` if the author gave up */
+/**
+ * @param given - the URL or the host of a server, or a page there
+ * @returns the environment variables with their values; `null` if the author gave up
+ */
 async function askMastodon(given: string, site: string | undefined, values: Values, terminal: Terminal) {
   const url = /^https?:/.test(given) ? given : `https://${given}`;
   if (!canParseUrl(url))
@@ -98,8 +100,8 @@ async function askMastodon(given: string, site: string | undefined, values: Valu
   return { [urlName]: origin, [tokenName]: await requestToken(code).catch(advise("the code")) };
 }
 
-/** @returns `null` if the author gave up. @throws TwtxtError `bad-usage` for anything but an app password */
-async function askBluesky(handle: string, terminal: Terminal): Promise<Secrets | null> {
+/** As {@link askMastodon}. @throws TwtxtError `bad-usage` for anything but an app password */
+async function askBluesky(handle: string, terminal: Terminal): Promise<Record<string, string> | null> {
   terminal.say(`Create an app password on this page, and paste it here: ${APP_PASSWORDS}`);
   const pasted = await terminal.readSecret((typed) => (typed === "" ? "App password: " : null));
   if (pasted === null) return null;
@@ -117,24 +119,21 @@ async function askBluesky(handle: string, terminal: Terminal): Promise<Secrets |
 }
 
 async function check(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const findings = await show(checkAccounts(terminal.environment, values, terminal), terminal);
-  if (findings.length === 0) {
+  const levels = await show(checkAccounts(terminal.environment, values, terminal), terminal);
+  if (levels.length === 0) {
     terminal.say(
       `No account: the environment of this command has no secrets of one. Run it where your host has them, or create them: ${typed("accounts --help")}`,
     );
   }
-  return hasFault(findings) ? 1 : 0;
+  return levels.includes("fix") ? 1 : 0;
 }
 
-async function show(findings: AsyncIterable<Finding>, terminal: Terminal): Promise<Finding[]> {
-  const shown: Finding[] = [];
+/** @returns the level of each finding */
+async function show(findings: AsyncIterable<Finding>, terminal: Terminal): Promise<Finding["level"][]> {
+  const levels: Finding["level"][] = [];
   for await (const finding of findings) {
-    shown.push(finding);
+    levels.push(finding.level);
     terminal.say(formatFinding(finding));
   }
-  return shown;
-}
-
-function hasFault(findings: readonly Finding[]): boolean {
-  return findings.some(({ level }) => level === "fix");
+  return levels;
 }

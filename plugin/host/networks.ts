@@ -6,9 +6,10 @@ import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 
-type Receiver = Pick<ReaderParts, "received" | "moderation" | "onStored">;
-
-export function threadReader(options: ServiceOptions, receiver: Receiver) {
+export function threadReader(
+  options: ServiceOptions,
+  receiver: Pick<ReaderParts, "received" | "moderation" | "onStored">,
+) {
   const { settings, store, environment, now, log } = options;
   const account = readMastodonAccount(environment);
   const reader = {

@@ -26,16 +26,15 @@ export async function shrinkPicture(
   const fail = (remedy: string, cause?: unknown) =>
     new TwtxtError("too-large", `${name} has more than ${maxBytes / 1e6} MB. ${remedy}`, { cause });
   if (!sharp) throw fail("Install sharp, which makes larger pictures smaller: npm install sharp");
-  try {
-    for (const side of SIDES) {
-      const size = { width: side, height: side, fit: "inside", withoutEnlargement: true } as const;
-      // Upright, because the orientation is metadata.
-      const upright = sharp(picture.bytes).rotate().resize(size).flatten({ background: "white" });
-      const bytes = await upright.jpeg({ quality: QUALITY }).toBuffer();
-      if (bytes.length <= maxBytes) return { bytes, type: "image/jpeg", extension: ".jpg" };
-    }
-  } catch (error) {
-    throw fail("It is damaged: save it again.", error);
+  const failDamaged = (cause: unknown) => {
+    throw fail("It is damaged: save it again.", cause);
+  };
+  for (const side of SIDES) {
+    const size = { width: side, height: side, fit: "inside", withoutEnlargement: true } as const;
+    // Upright, because the orientation is metadata.
+    const upright = sharp(picture.bytes).rotate().resize(size).flatten({ background: "white" });
+    const bytes = await upright.jpeg({ quality: QUALITY }).toBuffer().catch(failDamaged);
+    if (bytes.length <= maxBytes) return { bytes, type: "image/jpeg", extension: ".jpg" };
   }
   throw fail("Save it with fewer pixels.");
 }

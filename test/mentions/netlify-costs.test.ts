@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { RATE_LIMIT } from "../../plugin/eleventy/output/netlify-functions.js";
 import { openAccounts } from "../../plugin/mentions/networks/accounts.js";
 import { toParts } from "../../plugin/mentions/networks/copy-text.js";
-import { readMastodonThread } from "../../plugin/mentions/networks/mastodon-thread.js";
+import { readMastodonThread } from "../../plugin/mentions/networks/mastodon.js";
 import type { Picture } from "../../plugin/mentions/networks/network.js";
 import { nextReading, parseCopy } from "../../plugin/mentions/networks/read-threads.js";
 import { postingBluesky } from "../helpers/posting-bluesky.js";

@@ -2,7 +2,7 @@
 import { canParseUrl } from "../../url.js";
 import type { NetworkName } from "./network.js";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables of an account. Both are needed. */
 export const ACCOUNT_VARIABLES = {

@@ -1,15 +1,20 @@
-// plugin/mentions/networks/mastodon-posts.ts: posts, edits and deletes statuses on a server with the API of Mastodon.
+// plugin/mentions/networks/mastodon-posts.ts: signs in to a server with the API of Mastodon, and posts, edits and deletes statuses.
 import * as v from "valibot";
 import { once } from "../../later.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import { MastodonStatus, parseStatusUrl, toStatusPath } from "./mastodon.js";
 import type { Copy, CopyToPost, Picture, PostingAccount, PostingParts } from "./network.js";
-import { ifRefused, NetworkError, NetworkServer } from "./network-json.js";
+import { ifRefused, NetworkError, type NetworkServer } from "./network-json.js";
 
 /** What a token must allow. Reading finds a status that was posted before, so that none is posted twice. */
 export const MASTODON_SCOPES = "read:accounts read:statuses read:search write:statuses write:media";
 
+/** For programs without a page of their own: the server shows a code. */
+const OUT_OF_BAND = "urn:ietf:wg:oauth:2.0:oob";
+
+const Registered = v.object({ client_id: v.string(), client_secret: v.string() });
+const Token = v.object({ access_token: v.string() });
 const Me = v.object({ id: v.string(), url: v.string() });
 const Application = v.object({ scopes: v.optional(v.array(v.string())) });
 const Media = v.object({ id: v.string(), url: v.nullish(v.string()) });
@@ -35,26 +40,23 @@ const MEDIA_PAUSE_MS = 1000;
 export class MastodonPosts implements PostingAccount {
   readonly network = "mastodon";
   readonly place: string;
-  readonly #server: NetworkServer;
-  readonly #readMe = once(() => this.#server.request("/api/v1/accounts/verify_credentials", Me));
+  readonly #readMe = once(() => this.server.request("/api/v1/accounts/verify_credentials", Me));
   /** Servers without this endpoint take at least what Mastodon takes. */
   readonly #readLimits = once(() =>
-    this.#server.request("/api/v2/instance", Instance).catch(ifRefused({ value: v.parse(Instance, {}) }, 404)),
+    this.server.request("/api/v2/instance", Instance).catch(ifRefused({ value: v.parse(Instance, {}) }, 404)),
   );
 
-  /** @param origin - of the server */
+  /** @param server - as the account sees it */
   constructor(
-    readonly origin: string,
-    token: string,
+    readonly server: NetworkServer,
     readonly parts: PostingParts,
   ) {
-    this.place = `${origin}/`;
-    this.#server = new NetworkServer(origin, parts, token);
+    this.place = `${server.api}/`;
   }
 
   async check(): Promise<{ account: string; permissions: string | null }> {
     const { value: me } = await this.#readMe();
-    const application = this.#server.request("/api/v1/apps/verify_credentials", Application).catch(ifRefused(null));
+    const application = this.server.request("/api/v1/apps/verify_credentials", Application).catch(ifRefused(null));
     return { account: me.url, permissions: (await application)?.value.scopes?.join(" ") ?? null };
   }
 
@@ -63,7 +65,7 @@ export class MastodonPosts implements PostingAccount {
     const { value: me } = await this.#readMe();
     const path = `/api/v1/accounts/${encodeURIComponent(me.id)}/statuses?limit=${PAGE}&exclude_reblogs=true`;
     for (let page = 0, after = ""; page < MAX_PAGES; page += 1) {
-      const { value } = await this.#server.request(path + after, v.array(MastodonStatus));
+      const { value } = await this.server.request(path + after, v.array(MastodonStatus));
       const found = value.find(({ content }) => linksTo(content, permalink));
       if (found) return this.#toCopy(found);
       const last = value.at(-1);
@@ -76,29 +78,25 @@ export class MastodonPosts implements PostingAccount {
   async post(copy: CopyToPost): Promise<Copy> {
     const key = { "idempotency-key": copy.key };
     const body = await this.#toBody(copy);
-    return this.#toCopy(await this.#server.send("POST", "/api/v1/statuses", MastodonStatus, body, key));
+    return this.#toCopy(await this.server.send("POST", "/api/v1/statuses", MastodonStatus, body, key));
   }
 
   async edit(posted: Copy, copy: CopyToPost): Promise<void> {
-    if (!this.#isHere(posted)) return;
+    // The ID of a copy that the author posted at another server means another status here.
+    if (posted.server !== this.server.api) return;
     const { in_reply_to_id: _, ...body } = await this.#toBody(copy);
-    await this.#server.send("PUT", toStatusPath(posted), v.unknown(), body).catch(ifRefused(null, 404));
+    await this.server.send("PUT", toStatusPath(posted), v.unknown(), body).catch(ifRefused(null, 404));
   }
 
   async delete(posted: Copy): Promise<void> {
-    if (!this.#isHere(posted)) return;
-    const request = this.#server.request(toStatusPath(posted), v.unknown(), { method: "DELETE" });
+    if (posted.server !== this.server.api) return;
+    const request = this.server.request(toStatusPath(posted), v.unknown(), { method: "DELETE" });
     await request.catch(ifRefused(null, 404));
   }
 
-  /** The ID of a copy that the author posted at another server means another status here. */
-  #isHere({ server }: Copy): boolean {
-    return server === this.origin;
-  }
-
   #toCopy({ id, url, uri }: MastodonStatus): Copy {
-    const page = webUrlOrNull(url ?? uri) ?? `${this.origin}/web/statuses/${encodeURIComponent(id)}`;
-    return { network: "mastodon", url: page, server: this.origin, id };
+    const page = webUrlOrNull(url ?? uri) ?? `${this.server.api}/web/statuses/${encodeURIComponent(id)}`;
+    return { network: "mastodon", url: page, server: this.server.api, id };
   }
 
   async #toBody({ parts, permalink, lang, warning, replyTo, attach }: CopyToPost) {
@@ -129,10 +127,10 @@ export class MastodonPosts implements PostingAccount {
     const encoded = new Response(form);
     const headers = { "content-type": encoded.headers.get("content-type") ?? "" };
     const body = new Uint8Array(await encoded.arrayBuffer());
-    let media = await this.#server.send("POST", "/api/v2/media", Media, body, headers);
+    let media = await this.server.send("POST", "/api/v2/media", Media, body, headers);
     for (let polls = 0; !media.url && polls < MEDIA_POLLS; polls += 1) {
       await this.parts.sleep(MEDIA_PAUSE_MS);
-      media = (await this.#server.request(`/api/v1/media/${encodeURIComponent(media.id)}`, Media)).value;
+      media = (await this.server.request(`/api/v1/media/${encodeURIComponent(media.id)}`, Media)).value;
     }
     return media.id;
   }
@@ -140,9 +138,9 @@ export class MastodonPosts implements PostingAccount {
   /** The status with this URL, as the author's server knows it. @throws NetworkError `source-refused` for none */
   async #findStatus(url: string): Promise<MastodonStatus> {
     const own = parseStatusUrl(url);
-    if (own?.server === this.origin) return (await this.#server.request(toStatusPath(own), MastodonStatus)).value;
+    if (own?.server === this.server.api) return (await this.server.request(toStatusPath(own), MastodonStatus)).value;
     const query = new URLSearchParams({ q: url, type: "statuses", resolve: "true", limit: "1" });
-    const [found] = (await this.#server.request(`/api/v2/search?${query}`, Found)).value.statuses;
+    const [found] = (await this.server.request(`/api/v2/search?${query}`, Found)).value.statuses;
     if (found) return found;
     throw new NetworkError("source-refused", `${this.place} does not find the status ${url}.`, 404, null);
   }
@@ -163,4 +161,27 @@ function formatParts(parts: readonly TextPart[]): string {
 /** Whether HTML names exactly this page. Some servers do not make links of URLs. */
 function linksTo(html: string, page: string): boolean {
   return html.split(/[\s"'<>]+/).some((word) => word.replaceAll("&amp;", "&") === page);
+}
+
+/**
+ * Asks a server to let the author sign in (OAuth 2). Both steps throw NetworkError.
+ *
+ * @param site - the URL of the author's site, which the server shows; absent if it is not known
+ * @returns the page on which the author allows it and gets a code, and what gets a token for that code
+ */
+export async function signInToMastodon(server: NetworkServer, site: string | undefined) {
+  const { client_id, client_secret } = await server.send("POST", "/api/v1/apps", Registered, {
+    client_name: "eleventy-plugin-twtxt",
+    redirect_uris: OUT_OF_BAND,
+    scopes: MASTODON_SCOPES,
+    website: site,
+  });
+  const app = { client_id, redirect_uri: OUT_OF_BAND, scope: MASTODON_SCOPES };
+  return {
+    page: `${server.api}/oauth/authorize?${new URLSearchParams({ response_type: "code", ...app })}`,
+    async requestToken(code: string): Promise<string> {
+      const secrets = { grant_type: "authorization_code", code, client_secret };
+      return (await server.send("POST", "/oauth/token", Token, { ...app, ...secrets })).access_token;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import type { GuardedRequest, GuardedResponse } from "../../http/guard.js";
 import { oneLine } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
-import type { Account, Answer, NetworkParts, Thread } from "./network.js";
+import type { Answer, NetworkParts, Thread } from "./network.js";
 
 const MAX_BYTES = 4 * 2 ** 20;
 /** A server that counts requests is not asked for its last ones, which its other clients may need. */
@@ -64,7 +64,10 @@ export class NetworkServer {
     const { bytes, trouble } = await answer.start();
     const { host } = new URL(this.api);
     const parse = <U>(as: v.GenericSchema<unknown, U>) =>
-      v.safeParse(v.pipe(BoundedJson, v.parseJson(), as), bytes.toString());
+      v.safeParse(
+        v.pipe(v.string(), v.check(hasFewValues, `more than ${MAX_VALUES} values`), v.parseJson(), as),
+        bytes.toString(),
+      );
     const fail = (code: TwtxtErrorCode, message: string) => {
       // A server may repeat the token, which would stand in logs, in the store and in its backups.
       const what = this.token === undefined ? message : message.replaceAll(this.token, "…");
@@ -91,24 +94,17 @@ export class NetworkServer {
     body: object,
     headers: Record<string, string> = {},
   ): Promise<T> {
-    const content =
-      body instanceof Uint8Array
-        ? { body, headers }
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } };
-    return (await this.request(path, schema, { method, isHttpsNeeded: true, ...content })).value;
+    const content = body instanceof Uint8Array ? body : JSON.stringify(body);
+    const sent = { "content-type": "application/json", ...headers };
+    return (await this.request(path, schema, { method, isHttpsNeeded: true, body: content, headers: sent })).value;
   }
 }
 
-const BoundedJson = v.pipe(
-  v.string(),
-  v.check((json) => countValues(json) <= MAX_VALUES, `more than ${MAX_VALUES} values`),
-);
-
-/** At least as many as there are: commas in texts count, too. */
-function countValues(json: string): number {
+/** Commas in texts count, too. */
+function hasFewValues(json: string): boolean {
   let count = 0;
   for (let i = 0; i < json.length; i += 1) if (",[{".includes(json.charAt(i))) count += 1;
-  return count;
+  return count <= MAX_VALUES;
 }
 
 /** What both networks answer with an error. */
@@ -131,11 +127,8 @@ export function selectValid<T>(schema: v.GenericSchema<unknown, T>, items: reado
   });
 }
 
-interface ReactionPage {
-  found: { author: Account; published: string | null }[];
-  /** `null` for the last page. */
-  next: string | null;
-}
+/** A page of likes or reposts. `next` is `null` for the last one. */
+type ReactionPage = { found: Pick<Answer, "author" | "published">[]; next: string | null };
 
 /**
  * Reads the newest likes and reposts of a copy, page by page.

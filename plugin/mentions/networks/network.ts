@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { NETWORKS } from "../../options/syndicate.js";
 import type { CleanPicture } from "../../pictures/remove-metadata.js";
+import type { Author } from "../../site/mention-list.js";
 import type { CopyFacts } from "../../site/site.js";
 import type { Sleep } from "../../store/retry.js";
 import type { TextPart } from "./copy-text.js";
@@ -22,19 +23,12 @@ export const Copy = v.object({
 });
 export type Copy = v.InferOutput<typeof Copy>;
 
-export interface Account {
-  /** Its page. */
-  url: string;
-  name: string;
-  photo: string | null;
-}
-
 /** A public reply to a copy or to another reply, or a like or repost of a copy. */
 export interface Answer {
   type: "reply" | "like" | "repost";
   /** Identifies it: its page, or the page of its author with the type. */
   url: string;
-  author: Account;
+  author: Author;
   /** As the network has it, not sanitized; empty for a like or repost. */
   html: string;
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the server does not say. */
@@ -95,9 +89,7 @@ export interface CopyToPost extends Pick<CopyFacts, "lang" | "warning" | "title"
   attach<T>(limits: { count: number; bytes: number }, upload: (picture: Picture) => Promise<T>): Promise<T[]>;
 }
 
-export interface PostingParts extends NetworkParts {
-  sleep: Sleep;
-}
+export type PostingParts = NetworkParts & { sleep: Sleep };
 
 /** The author's account on a network. Its methods throw NetworkError, and what the guard throws. */
 export interface PostingAccount {

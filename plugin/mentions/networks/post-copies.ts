@@ -31,6 +31,7 @@ import { noteFault, notePostedCopy, type PostedCopies, readPostedCopies } from "
 const DAY = 24 * 3600_000;
 /** Older posts are never posted, whatever the store knows. PROTOCOL 2.3 */
 const MAX_AGE = 7 * DAY;
+const NONE: ReadonlySet<string> = new Set();
 const PICTURE_BYTES = 16 * 2 ** 20;
 /** Digits of the hash of a text without its permalink, at the start of a copy's hash. */
 const BODY_DIGITS = 8;
@@ -87,16 +88,17 @@ class AccountRun {
     const stored = await this.#ledger.read();
     const pairs = new Set(this.posts.twts.map(({ page }) => this.#toPair(page ?? "")));
     const isOnSite = ({ pair }: { pair: string }) => pairs.has(pair);
-    const baseline = { pairs: new Set<string>(), before: findBaseline(feed, now()) };
+    // A clock that is behind the newest twt is wrong: by that clock, all posts would be new.
+    const newest = Math.max(now(), ...feed.twts.map(({ instant }) => Date.parse(instant)));
+    const baseline = { pairs: NONE, before: new Date(newest - MAX_AGE).toISOString() };
     const ofSite = { done: stored.done.filter(isOnSite), unfinished: stored.unfinished.filter(isOnSite) };
     const known = { ...stored, ...ofSite, baseline, linkBaseline: baseline };
     const wanted = oldestMissing(known, feed.twts);
     const older = wanted === null ? [] : this.#listLive((await readArchives(ask, feed, wanted)).twts);
     const copies = this.#listLive(feed.twts);
     const live = new Map([...older, ...copies].map((copy) => [copy.mention.pair, copy]));
-    const [mentions, archived] = [copies, older].map((all) => all.map(({ mention }) => mention));
-    const none = { instants: new Set<string>(), linkedInstants: new Set<string>(), isWhole: false };
-    const state = { mentions: mentions ?? [], archived: archived ?? [], ...none };
+    const [mentions = [], archived = []] = [copies, older].map((all) => all.map(({ mention }) => mention));
+    const state = { mentions, archived, instants: NONE, linkedInstants: NONE, isWhole: false };
     const { due, later, stale } = changesSince(known, state, isNow ? Number.POSITIVE_INFINITY : now());
     if (!isDryRun) await this.#ledger.forget(stale);
     for (const change of due) {
@@ -236,12 +238,6 @@ class AccountRun {
     const picture = await shrinkPicture(removeMetadata(await response.bytes(), url), maxBytes, url);
     return { ...picture, ...readDimensions(picture) };
   }
-}
-
-/** Nothing older is posted. A clock that is behind the newest twt is wrong: by that clock, all posts would be new. */
-function findBaseline({ twts }: LiveFeed, now: number): string {
-  const newest = Math.max(now, ...twts.map(({ instant }) => Date.parse(instant)));
-  return new Date(newest - MAX_AGE).toISOString();
 }
 
 /** The record of a copy whose post has another permalink now: of the same second, or with the same text on the same day. */

@@ -1,23 +1,24 @@
 // plugin/mentions/networks/read-threads.ts: reads the threads of copies when they are due, and stores what is answered. PROTOCOL 2.7
-import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
+import { parseHtml, walkElements } from "../../http/parse-html.js";
 import type { Log } from "../../http/respond.js";
 import { comparableUrl, normalUrl } from "../../http/same-url.js";
+import { TimeSlices } from "../../http/time-slices.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { hostQueue } from "../host-queue.js";
 import type { StoredMention } from "../mention.js";
+import type { NewMention } from "../receive/event.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { ReceivedMentions } from "../receive/received.js";
-import { parsePostUrl } from "./bluesky.js";
-import { readBlueskyThread } from "./bluesky-thread.js";
-import { parseStatusUrl } from "./mastodon.js";
-import { readMastodonThread } from "./mastodon-thread.js";
-import type { Copy, NetworkName, ReadThread, Thread } from "./network.js";
+import { readContent } from "../verify/page-content.js";
+import { quoteName, TEXT_LIMIT } from "../verify/source-text.js";
+import { parsePostUrl, readBlueskyThread } from "./bluesky.js";
+import { parseStatusUrl, readMastodonThread } from "./mastodon.js";
+import type { Answer, Copy, NetworkName, ReadThread, Thread, ThreadParts } from "./network.js";
 import { NetworkError, readPause } from "./network-json.js";
 import { type Reading, THREAD_READINGS, ThreadReadings } from "./network-records.js";
-import { toMentions } from "./thread-mentions.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -38,6 +39,10 @@ const FAILURE_PAUSE = HOUR;
 const THREADS_AT_ONCE = 8;
 /** The newest replies of a copy that are stored. */
 const MAX_REPLIES = 500;
+/** Ten times what is shown. Anyone can write a longer reply. */
+const HTML_LIMIT = 50_000;
+/** For all replies of a thread. */
+const READING_MS = 10_000;
 
 const THREADS: Record<NetworkName, ReadThread> = { mastodon: readMastodonThread, bluesky: readBlueskyThread };
 
@@ -49,14 +54,11 @@ export interface PostCopy {
   copy: Copy | null;
 }
 
-export interface ReaderParts {
+export interface ReaderParts extends Omit<ThreadParts, "token"> {
   /** By the URL of the copy and its page, separated by a space. */
   copies: ReadonlyMap<string, PostCopy>;
-  isUnlistedWanted: boolean;
   /** The author's token for a server; `undefined` for none. */
   findToken(server: string): string | undefined;
-  ask: Ask;
-  now: Clock;
   store: Store;
   received: ReceivedMentions;
   moderation: Moderation;
@@ -94,8 +96,7 @@ export async function readThreads(parts: ReaderParts, which: "due" | "recent", i
   const stored = await readJson(parts.store, THREAD_READINGS, ThreadReadings, (error) =>
     parts.log(error.message, { level: "warn" }),
   );
-  const reader = new ThreadReader(parts, stored?.value ?? { threads: {}, servers: {} }, isOver);
-  return reader.run(which);
+  return new ThreadReader(parts, stored?.value ?? { threads: {}, servers: {} }, isOver).run(which);
 }
 
 class ThreadReader {
@@ -210,11 +211,10 @@ class ThreadReader {
    * @returns what is missing now
    */
   async #store(thread: Thread, { copy, page }: Due, before: Readonly<Record<string, number>>) {
-    const { copies, received, moderation, now, onStored, log } = this.parts;
+    const { copies, received, now, onStored, log } = this.parts;
     const newest = thread.replies.toSorted((a, b) => (b.published ?? "").localeCompare(a.published ?? ""));
     const [replies, others] = [newest.slice(0, MAX_REPLIES).reverse(), newest.slice(MAX_REPLIES)];
-    const findOwnPost = (url: string) => this.#posts.get(comparableUrl(url)) ?? null;
-    const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost });
+    const found = await this.#toMentions([...replies, ...thread.reactions], { copy, page });
     const view = await received.journal.read();
     const ofOthers = new Set(Array.from(copies.values(), (other) => other.copy?.url).filter((url) => url !== copy.url));
     // Such as what Bridgy sent, and what is in the thread of another copy, which this server must not replace.
@@ -239,6 +239,42 @@ class ThreadReader {
     }
     return Object.fromEntries(since.filter(([id]) => !gone.includes(id)));
   }
+
+  /**
+   * The mentions of a thread, each after the one that it replies to, without blocked accounts and the site's own posts. An
+   * account has one reaction of a type to a post, whatever the number of copies.
+   *
+   * @throws TwtxtError `unreachable` if it takes too long to read the replies
+   */
+  async #toMentions(answers: readonly Answer[], { copy, page }: Pick<Due, "copy" | "page">): Promise<NewMention[]> {
+    const { moderation } = this.parts;
+    const findOwnPost = (url: string) => this.#posts.get(comparableUrl(url));
+    const slices = new TimeSlices(AbortSignal.timeout(READING_MS));
+    const mentions: NewMention[] = [];
+    // One after the other, because each yields to other requests only after a piece of its own.
+    for (const { type, url, author, html, published, replyTo } of answers) {
+      if (findOwnPost(url) !== undefined || [url, author.url].some((each) => moderation.isBlocked(each))) continue;
+      const identity = (type === "reply" && normalUrl(url)) || url;
+      mentions.push({
+        ...(await readText(html, url, slices)),
+        ...{ type, identity, published, given: identity, isDeclared: true },
+        ...{ copy: copy.url, target: page, about: page, under: null },
+        ...{ timestamp: null, instant: null, hash: null, hashV1: null },
+        author: { ...author, name: quoteName(author.name) || new URL(author.url).host },
+        subject: replyTo === null ? page : (findOwnPost(replyTo) ?? replyTo),
+        hold: moderation.isAllowed(author.url) ? "never" : moderation.moderate ? "always" : "when many",
+      });
+    }
+    return mentions;
+  }
+}
+
+async function readText(html: string, url: string, slices: TimeSlices): Promise<Pick<NewMention, "text" | "html">> {
+  const none = { text: "", html: null };
+  if (html === "") return none;
+  const { tree } = await parseHtml(html.slice(0, HTML_LIMIT), slices);
+  const body = [...walkElements(tree, ({ tagName }) => tagName !== "body")].find(({ tagName }) => tagName === "body");
+  return (body && readContent(body, url, TEXT_LIMIT)) || none;
 }
 
 /** The thread stays due. */
