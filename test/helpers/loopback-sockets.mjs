@@ -27,13 +27,12 @@ function connectHere(...args) {
   return connect.apply(this, args);
 }
 
-/** Resolves only one name. */
-function lookup(name, options, callback) {
-  if (name !== "localhost") {
-    callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: "ENOTFOUND" }));
-    return;
-  }
-  const address = "127.0.0.1";
-  if (options.all) callback(null, [{ address, family: 4 }]);
-  else callback(null, address, 4);
+/** Resolves only one name. Takes the arguments of `dns.lookup`. */
+export function lookup(name, ...given) {
+  const callback = given.pop();
+  const address = /^localhost\.?$/.test(name) ? "127.0.0.1" : name;
+  const family = net.isIP(address);
+  const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: "ENOTFOUND" });
+  const found = Object(given[0]).all ? [[{ address, family }]] : [address, family];
+  process.nextTick(callback, ...(family === 0 ? [error] : [null, ...found]));
 }

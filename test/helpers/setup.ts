@@ -1,10 +1,13 @@
 // test/helpers/setup.ts: runs before each test file. `SEED=n` makes the property tests try other values.
 
 // esbuild works for good in the folder in which it was imported. A build by Eleventy may import it in a folder that the test deletes.
+import dns from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
 import "esbuild";
 import fc from "fast-check";
 import { afterAll, afterEach, expect } from "vitest";
 import { runAfterAllHooks, runAfterEachHooks } from "./hooks.js";
+import { lookup } from "./loopback-sockets.mjs";
 import { holdTimeLimits } from "./time-limits.js";
 
 // Hints name the running package manager; in tests they are the same, however the tests are started.
@@ -12,6 +15,9 @@ delete process.env.npm_config_user_agent;
 // The settings of a site that is developed on this machine.
 for (const name of Object.keys(process.env)) if (name.startsWith("TWTXT_")) delete process.env[name];
 holdTimeLimits();
+// A DNS server answers names such as alice.example late, and after five seconds if a packet was lost.
+dns.lookup = lookup;
+syncBuiltinESMExports();
 expect.addEqualityTesters([haveEqualBytes]);
 fc.configureGlobal({ seed: Number(process.env.SEED ?? 20_261_121) });
 
