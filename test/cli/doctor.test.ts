@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { deadUrl } from "../helpers/ports.js";
@@ -175,6 +175,10 @@ describe("a malicious server", () => {
   };
   it("never responds, or sends an endless response slowly: one finding, and no further checks", async () => {
     const servers = await Promise.all([loopbackServer(() => {}), loopbackServer(trickle)]);
+    const { setTimeout: startTimer } = globalThis;
+    const startShortTimer = (work: () => void, milliseconds = 0) => startTimer(work, milliseconds / 20);
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(startShortTimer as typeof setTimeout);
+    onTestFinished(() => void vi.restoreAllMocks());
     const reports = await Promise.all(
       servers.map((server) => report([`${server.url}/twtxt.txt`], { hosts: [server] })),
     );

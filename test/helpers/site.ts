@@ -161,9 +161,9 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
       for (let tries = 0; ; tries += 1) {
         writeSite(built.folder, files);
         try {
-          return await vi.waitFor(isRight, { timeout: 5000, interval: 100 });
+          return await vi.waitFor(isRight, { timeout: 1000, interval: 50 });
         } catch (error) {
-          if (tries === 9) throw new Error(`${error}\n${log}`);
+          if (tries === 99) throw new Error(`${error}\n${log}`);
         }
       }
     },

@@ -2,11 +2,28 @@
 //
 // So no time limit of the product fails a test on a busy machine, and a test of a limit does not depend on speed: it lets
 // the limit pass after an event, such as the arrival of a request. Other processes have their real limits.
+import { syncBuiltinESMExports } from "node:module";
+import timers from "node:timers/promises";
 import { afterEach } from "./hooks.js";
 
 const pending = new Set<AbortController>();
+const { setTimeout: pause } = timers;
 
-afterEach(() => pending.clear());
+afterEach(() => {
+  pending.clear();
+  replacePause(pause);
+});
+
+/** Makes the pauses of `node:timers/promises` a hundred times shorter until the end of the test. */
+export function shortenPauses(): void {
+  replacePause((milliseconds = 0, ...given) => pause(milliseconds / 100, ...given));
+}
+
+function replacePause(next: typeof pause): void {
+  if (timers.setTimeout === next) return;
+  timers.setTimeout = next;
+  syncBuiltinESMExports();
+}
 
 /** Replaces `AbortSignal.timeout` in this process. */
 export function holdTimeLimits(): void {

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { type Fetch, fetchSafely } from "../../plugin/transport/fetch.js";
 import { storeContract, valueContract } from "../contract/store.js";
 import { type BlobsSite, blobsSite, type Fault } from "../helpers/blobs-server.js";
-import { passLimitsAfter, passTimeLimits } from "../helpers/time-limits.js";
+import { passLimitsAfter, passTimeLimits, shortenPauses } from "../helpers/time-limits.js";
 
 const text = (value: string) => Buffer.from(value);
 const storeFailed = expect.objectContaining({ code: "store-failed" });
@@ -48,6 +48,8 @@ const calls: [string, string, (store: StreamingStore) => Promise<unknown>][] = [
 ];
 
 describe("a store that is down", () => {
+  beforeEach(shortenPauses);
+
   it("store-failed: every call if no server listens", async () => {
     const nowhere = "http://127.0.0.1:1";
     const store = (await blobsSite()).store("s", { edgeURL: nowhere, uncachedEdgeURL: nowhere });
@@ -106,6 +108,8 @@ describe("a store that is down", () => {
 });
 
 describe("a retry", () => {
+  beforeEach(shortenPauses);
+
   it("store-failed: does not follow a conditional write whose response is lost: its own success would look like a conflict", async () => {
     const site = await blobsSite();
     failing(site, "PUT", ["cut after"]);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { alicesBlobs } from "../blobs/alices-blobs.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { FEED, type Receiver, receiver } from "../helpers/receiver.js";
 import { runs } from "../helpers/runs.js";
 import { refusal, s3Service } from "../helpers/s3-service.js";
+import { shortenPauses } from "../helpers/time-limits.js";
 import { BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
 import { alicesInbox, sealed } from "../messages/inbox/alices-inbox.js";
 
@@ -53,6 +54,7 @@ describe.skipIf(lack !== null)("a bucket that refuses every tenth request", () =
   beforeAll(async () => {
     server = await startVersitygw();
   }, BUILD_MS);
+  beforeEach(shortenPauses);
   afterAll(() => server.end());
 
   it("stores all blobs", async () => {

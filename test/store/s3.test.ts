@@ -1,12 +1,12 @@
 import { inspect } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { S3StoreOptions } from "../../plugin/store/s3.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { type Fetch, fetchSafely } from "../../plugin/transport/fetch.js";
 import { storeContract } from "../contract/store.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type Fault, refusal, type S3Service, s3Service } from "../helpers/s3-service.js";
-import { passLimitsAfter, passTimeLimits } from "../helpers/time-limits.js";
+import { passLimitsAfter, passTimeLimits, shortenPauses } from "../helpers/time-limits.js";
 import { BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
 
 const lack = await versitygwLack();
@@ -89,6 +89,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
   beforeAll(async () => {
     server = await startVersitygw();
   }, BUILD_MS);
+  beforeEach(shortenPauses);
   afterAll(() => server.end());
 
   /** A bucket with the value `one` under the key `a`. */
