@@ -12,7 +12,7 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { filesSite } from "./files-site.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible, expectFits } from "./looks.js";
 import { noticed } from "./notice.js";
 
 const MIB = 2 ** 20;
@@ -77,7 +77,7 @@ describeInChromium("the room of files, in a browser", () => {
     expect(await tab.title()).toBe("Files");
     expect(await tab.getByText(HOSTILE_NAME, { exact: true }).count()).toBe(1);
     expect(await tab.locator('img[src="x"]').count()).toBe(0);
-    await expectFits(tab, "files");
+    await expectAccessible(tab, "files");
     for (const [key, page] of [
       ["e", "edit"],
       ["x", "delete"],
@@ -85,7 +85,7 @@ describeInChromium("the room of files, in a browser", () => {
       const long = tab.locator("[data-item]").filter({ hasText: "quincequince" });
       await long.focus();
       await Promise.all([tab.waitForURL(`**/files/${page}/**`), tab.keyboard.press(key)]);
-      await expectFits(tab, `files-${page}`);
+      await expectAccessible(tab, `files-${page}`);
       await tab.goBack();
     }
     expect(left).toEqual([]);
@@ -122,7 +122,7 @@ describeInChromium("the room of files, in a browser", () => {
       .poll(() => item("talk.bin").locator("progress").getAttribute("value").then(Number))
       .toBeGreaterThan(MIB);
     await expect.poll(() => item("unwanted.bin").innerText()).toMatch(/[1-9][\d.]* MiB of 11\.0 MiB sent/);
-    await expectFits(tab, "files-uploads");
+    await expectAccessible(tab, "files-uploads");
 
     await goTo("unwanted.bin");
     await press("c");
@@ -182,7 +182,7 @@ describeInChromium("the room of files, in a browser", () => {
     const report = await tab.locator("#verification").innerText();
     expect(report).toContain("story.txt");
     expect(report).toContain("What to do: Delete it below, then upload");
-    await expectFits(tab, "files-verified");
+    await expectAccessible(tab, "files-verified");
     await stored("story.txt");
     await follow("x");
     await tab.getByRole("heading", { name: "Delete this file?" }).waitFor();

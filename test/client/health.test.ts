@@ -20,7 +20,7 @@ import { PAGES, settingsOf, TWT } from "../helpers/receiver.js";
 import { openTab } from "../helpers/tabs.js";
 import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 function authorOf(seed: Uint8Array) {
@@ -203,9 +203,8 @@ describeInChromium("the room of health, in a browser", () => {
     expect(await tab.locator(".notice:visible").count()).toBe(0);
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").innerText()).toContain("mentions.json");
-    await expectFits(tab, "health");
     await tab.getByText("checks passed").click();
-    await expectFits(tab, "health-passed");
+    await expectAccessible(tab, "health-passed");
   });
 
   it("shows what the site tells, at all widths", async () => {
@@ -217,7 +216,7 @@ describeInChromium("the room of health, in a browser", () => {
     const tab = await openTab();
     await tab.goto(client.link);
     await tab.getByText("removed, told").waitFor();
-    await expectFits(tab, "health-told");
+    await expectAccessible(tab, "health-told");
   });
 
   it("shows that the client has ended, and how to continue", async () => {
@@ -231,6 +230,6 @@ describeInChromium("the room of health, in a browser", () => {
     await client.close();
     await tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
     await notice.getByText("eleventy-twtxt client").waitFor();
-    await expectFits(tab, "ended");
+    await expectAccessible(tab, "ended");
   });
 });

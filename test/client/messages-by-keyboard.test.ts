@@ -7,7 +7,7 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { noticed } from "./notice.js";
 import { visitorOf } from "./visitor.js";
 
@@ -36,7 +36,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/messages`);
     await tab.locator("[data-item]").nth(2).waitFor();
-    await expectFits(tab, "messages");
+    await expectAccessible(tab, "messages");
 
     for (let moves = 0; moves < 3; moves += 1) {
       await tab.keyboard.press("j");
@@ -99,15 +99,15 @@ describeInChromium("the room of messages, by keyboard", () => {
       tab.getByRole("link", { name: "Download programme.pdf" }).press("Enter"),
     ]);
     expect(download.suggestedFilename()).toBe("programme.pdf");
-    await expectFits(tab, "conversation");
+    await expectAccessible(tab, "conversation");
 
     await bob.changeKey(9);
     await bob.message("send", alice.address, "With my new key.");
     await tab.goto(`${client.origin}/messages/unverified`);
     await tab.getByText("With my new key.").waitFor();
-    await expectFits(tab, "key-question");
+    await expectAccessible(tab, "key-question");
     await tab.goto(`${client.origin}/messages/key/${encodeURIComponent(bob.address)}`);
-    await expectFits(tab, "key");
+    await expectAccessible(tab, "key");
     await tab.getByRole("button", { name: "I have asked" }).focus();
     await tab.keyboard.press("Enter");
     await noticed(tab, "You have accepted this key");

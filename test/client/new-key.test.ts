@@ -11,7 +11,7 @@ import { eventually } from "../helpers/eventually.js";
 import { PAGES } from "../helpers/receiver.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible, expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const ADDRESS = "alice@alice.example";
@@ -110,7 +110,7 @@ describeInChromium("files of a former key, in a browser", () => {
       await tab.goto(`${client.origin}/files`);
       expect(await tab.getByText("Move 1 file").count()).toBe(1);
     });
-    await expectFits(tab, "files-former");
+    await expectAccessible(tab, "files-former");
     await tab.getByText("Move 1 file").click();
     await tab.getByText("1 file moved.").waitFor();
     await expectFits(tab, "files-moved");

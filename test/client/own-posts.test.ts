@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible, expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, writer } from "./writer.js";
 
@@ -114,11 +114,11 @@ describeInChromium("the author's posts, in a browser", () => {
     const [name = "", value = ""] = visitor.cookie.split("=");
     await tab.context().addCookies([{ name, value, url: client.origin }]);
     await tab.goto(`${client.origin}/write/posts`);
-    await expectFits(tab, "posts");
+    await expectAccessible(tab, "posts");
     await tab.keyboard.press("j");
     await tab.keyboard.press("e");
     await tab.getByRole("heading", { name: "Edit a post" }).waitFor();
-    await expectFits(tab, "post-edit");
+    await expectAccessible(tab, "post-edit");
     await tab.keyboard.press("q");
     // Not its heading, which is there before the script that listens to keys.
     await tab.waitForURL(`${client.origin}/write/posts`);

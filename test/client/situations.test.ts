@@ -15,7 +15,7 @@ import { loopbackServer } from "../helpers/loopback.js";
 import { PAGES } from "../helpers/receiver.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientSetup, startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { shownText } from "./visitor.js";
 
 const SEED = new Uint8Array(32).fill(3);
@@ -278,6 +278,6 @@ describeInChromium("a page that shows what to do", () => {
     await tab.waitForURL(`${client.origin}/timeline`);
     await tab.goto(`${client.origin}/messages`);
     await tab.getByText("There is no key on this machine.").waitFor();
-    await expectFits(tab, "what-to-do");
+    await expectAccessible(tab, "what-to-do");
   });
 });

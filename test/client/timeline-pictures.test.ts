@@ -8,7 +8,7 @@ import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const PHOTO = readFileSync(new URL("../pictures/files/phone.jpg", import.meta.url));
@@ -151,7 +151,7 @@ describeInChromium("pictures from other sites, in a browser", () => {
     const picture = tab.getByRole("img", { name: "number 0" });
     await picture.waitFor();
     expect(await tab.evaluate("document.querySelector('[data-shown]').naturalWidth")).toBeGreaterThan(0);
-    await expectFits(tab, "picture");
+    await expectAccessible(tab, "picture");
     const updated = tab.waitForResponse((response) => response.url().endsWith("/timeline"));
     await tab.evaluate('document.dispatchEvent(new Event("twtxt:news"))');
     await updated;

@@ -15,7 +15,7 @@ import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, type Got, startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const HOSTILE =
@@ -322,7 +322,7 @@ describeInChromium("the room of the timeline, in a browser", () => {
       .toMatch(/Read \d/);
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").count()).toBe(1);
-    await expectFits(tab, "timeline");
+    await expectAccessible(tab, "timeline");
     await tab.keyboard.press("r");
     await tab.waitForURL(`${client.origin}/write?reply-to=*`);
     await tab.keyboard.type("Typed at once.");
@@ -331,7 +331,7 @@ describeInChromium("the room of the timeline, in a browser", () => {
     await tab.goto(`${client.origin}/timeline`);
     expect(await tab.title()).not.toBe("run");
     await tab.goto(`${client.origin}/timeline/following`);
-    await expectFits(tab, "following");
+    await expectAccessible(tab, "following");
     expect(left).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { testTerminal } from "../cli/helpers.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { type ModeratedSite, moderatedSite } from "./moderated-site.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { writer } from "./writer.js";
@@ -74,7 +74,7 @@ describeInChromium("@nick in the text of a note", () => {
       await tab.keyboard.type("Hi @bo");
       expect(await options(tab)).toEqual([`@bob ${FOLLOW[0]?.url}`, `@Bobby ${FOLLOW[1]?.url}`]);
       await tab.getByRole("status").getByText("2 matches").waitFor();
-      await expectFits(tab, "write-nicks");
+      await expectAccessible(tab, "write-nicks");
       expect(await text.getAttribute("aria-activedescendant")).toBe("nick-0");
       await tab.keyboard.press("ArrowDown");
       expect(await tab.locator("#nick-1").getAttribute("aria-selected")).toBe("true");

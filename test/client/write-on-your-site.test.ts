@@ -8,7 +8,7 @@ import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 import { fieldOf } from "./writer.js";
 
@@ -143,6 +143,6 @@ describeInChromium("a draft on its author's site, in a browser", () => {
       .toBeGreaterThan(0);
     expect(await tab.title()).not.toContain("run");
     expect(other.requests).toEqual([]);
-    await expectFits(tab, "write-on-your-site");
+    await expectAccessible(tab, "write-on-your-site");
   });
 });

@@ -8,7 +8,7 @@ import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible, expectFits } from "./looks.js";
 import { writer } from "./writer.js";
 
 const FILES = new URL("../pictures/files/", import.meta.url);
@@ -116,7 +116,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       const widths =
         "[...document.querySelectorAll('.picture img')].map((img) => img.decode().then(() => img.naturalWidth))";
       expect(await tab.evaluate(`Promise.all(${widths})`)).toEqual([16, 16, 16]);
-      await expectFits(tab, "write-pictures");
+      await expectAccessible(tab, "write-pictures");
       expect(textsIn(join(alice.folder, "data")).join()).not.toContain("SECRET");
     });
   });
@@ -215,7 +215,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       await tab.getByLabel("public blobs").check();
       await tab.getByRole("button", { name: "Save as a post" }).click();
       await tab.getByRole("heading", { name: "Public pictures" }).waitFor();
-      await expectFits(tab, "write-share");
+      await expectAccessible(tab, "write-share");
       await tab.getByRole("button", { name: "Make the picture public and save the post" }).press("Enter");
       await tab.getByText("Saved: notes/").first().waitFor();
       expect(await alice.listed()).toMatchObject([{ key: sha256(CLEAN), public: true }]);

@@ -6,7 +6,7 @@ import type { GitSite } from "../author/notes/git-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { openTab } from "../helpers/tabs.js";
-import { expectFits } from "./looks.js";
+import { expectAccessible, expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, published, writer } from "./writer.js";
 
@@ -364,7 +364,7 @@ describeInChromium("the room to write in, in a browser", () => {
     await tab.goto(`${client.origin}/write?draft=${fieldOf(draft, "id")}&notified=yes`);
     for (const summary of await tab.locator("summary").all()) await summary.click();
     await tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
-    await expectFits(tab, "write-reply");
+    await expectAccessible(tab, "write-reply");
   });
 
   it("scrolls a long output of git with the keyboard, and goes on showing it meanwhile", async () => {
@@ -380,7 +380,7 @@ describeInChromium("the room to write in, in a browser", () => {
     await tab.goto(`${client.origin}/write/publication`);
     const output = tab.getByRole("region", { name: "Output of git" });
     await output.getByText("remote: 200").waitFor();
-    await expectFits(tab, "publication");
+    await expectAccessible(tab, "publication");
     await output.focus();
     await tab.keyboard.press("PageDown");
     await expect.poll(() => output.evaluate((region) => region.scrollTop)).toBeGreaterThan(0);
@@ -401,10 +401,10 @@ describeInChromium("the room to write in, in a browser", () => {
     await tab.keyboard.type("Hello by **keyboard**, @dave");
     await tab.getByRole("button", { name: "Save draft and preview" }).press("Enter");
     await tab.getByRole("heading", { name: "In your feed" }).waitFor();
-    await expectFits(tab, "write");
+    await expectAccessible(tab, "write");
     await tab.getByRole("button", { name: "Save as a post" }).press("Enter");
     await tab.getByRole("heading", { name: "Publish" }).waitFor();
-    await expectFits(tab, "publish");
+    await expectAccessible(tab, "publish");
     await tab.keyboard.press("?");
     expect(await tab.locator("#keys dt:visible").allTextContents()).toEqual(["?"]);
     await tab.keyboard.press("Escape");

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { expectFits } from "../client/looks.js";
+import { expectAccessible } from "../client/looks.js";
 import { sharedChromium } from "../helpers/chromium.js";
 import { type CommentedBlog, commentedBlog } from "../helpers/commented-blog.js";
 import { type FakeMastodon, fakeMastodon } from "../helpers/fake-mastodon.js";
@@ -71,7 +71,7 @@ it("writes a picture of comments, as a reader sees them whose comment waits", as
   await fred.reload();
   await fred.getByRole("button", { name: "Edit" }).waitFor();
   await fred.getByText("Write a comment").click();
-  await expectFits(fred, "comments");
+  await expectAccessible(fred, "comments");
   await take(fred, "comments", new Map());
 });
 
@@ -94,6 +94,6 @@ it("writes a picture of answers from Mastodon", async () => {
   await blog.readThreads();
   const page = await reader(blog);
   await expect.poll(() => page.locator("li.u-comment").count()).toBe(3);
-  await expectFits(page, "networks");
+  await expectAccessible(page, "networks");
   await take(page, "networks", new Map([[server.host, "mastodon.example"]]));
 });
