@@ -14,7 +14,7 @@ import { commentWriter } from "./comment-writer.js";
 import { ALICES_DATA, type Blog } from "./helpers.js";
 
 /** The total of all sites. */
-const KILLS = Number(process.env.KILLS ?? 6);
+const KILLS = Number(process.env.KILLS ?? 4);
 /** Sites that run in parallel, so that one uses the processor while another waits for the disk. */
 const SITES = 2;
 const CLIENTS = 4;
