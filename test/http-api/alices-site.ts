@@ -78,6 +78,8 @@ export interface SiteOptions {
   isCdnDown?: boolean;
   /** The idle timeout of request bodies. */
   patienceMs?: number;
+  /** Every call of the store fails with this error. */
+  failure?: Error;
 }
 
 export interface AlicesSite {
@@ -100,7 +102,7 @@ export interface AlicesSite {
 
 const cleanups: (() => unknown)[] = [];
 const finalCleanups: (() => unknown)[] = [];
-const shared = new Map<typeof alicesSite, Promise<AlicesSite>>();
+const shared = new Map<string, Promise<AlicesSite>>();
 
 let folders: { empty?: string; built?: string } = {};
 
@@ -118,7 +120,7 @@ afterAll(async () => {
 export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Promise<AlicesSite> {
   const bob: AlicesSite["bob"] = { status: 200, headers: { "content-type": "text/plain" }, body: BOBS_FEED };
   const bobsServer = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
-  const { store, fail } = breakable(memoryStore());
+  const { store, fail } = breakable(memoryStore(), options.failure);
   const settings = settingsOf(options);
   const created: SiteServices[] = [];
   const { findEndpoint } = new SiteHost({
@@ -182,10 +184,11 @@ export async function siteWithContent(options: SiteOptions = {}, ends = cleanups
   return site;
 }
 
-/** A site shared by all tests of a file, for requests that change nothing and cause no request to Bob's server. */
-export function sharedSite(open: typeof alicesSite): Promise<AlicesSite> {
-  const site = shared.get(open) ?? open({}, finalCleanups);
-  shared.set(open, site);
+/** A site shared by the tests of a file, for requests that change nothing and cause no request to Bob's server. */
+export function sharedSite(open: typeof alicesSite, options: SiteOptions = {}): Promise<AlicesSite> {
+  const key = JSON.stringify([open.name, { ...options, failure: String(options.failure) }]);
+  const site = shared.get(key) ?? open(options, finalCleanups);
+  shared.set(key, site);
   return site;
 }
 
@@ -245,8 +248,7 @@ async function writeSite(isEmpty: boolean): Promise<string> {
   return folder;
 }
 
-function breakable(inner: StreamingStore) {
-  let failure: Error | undefined;
+function breakable(inner: StreamingStore, failure?: Error) {
   const wrapped =
     <Arguments extends unknown[], Result>(work: (...args: Arguments) => Promise<Result>) =>
     async (...args: Arguments) => {

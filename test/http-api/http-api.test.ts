@@ -36,8 +36,7 @@ const PATHS = Object.keys(paths);
 
 describe.each(PATHS)("%s", (path) => {
   it.each(ROWS.filter((row) => row.path === path))("$method, $outcome: $name", async (row) => {
-    const open = row.isNew ? alicesSite : siteWithContent;
-    const site = await (changesNothing(row) ? sharedSite(open) : open(row.site));
+    const site = await openSite(row);
     await row.before?.(site);
     const response = await sendRow(site, row);
 
@@ -48,14 +47,22 @@ describe.each(PATHS)("%s", (path) => {
     if (row.headers) expect(response.headers).toMatchObject(row.headers);
     if (row.json && !isBodiless) expect(JSON.parse(response.body)).toMatchObject(row.json);
     if (response.headers.allow) expect(response.headers.allow.split(", ").sort()).toEqual(methodsOf(path).sort());
-    if (!row.request && !row.site && !row.before && !isBodiless) expectExample(response, row);
+    if (!row.request && !row.site && !row.before && !row.failure && !isBodiless) expectExample(response, row);
   });
 });
 
-/** Whether a request is refused or only reads, on a site with default options. */
+/** Requests that change nothing share a site. */
+function openSite(row: Row): Promise<AlicesSite> {
+  const open = row.isNew ? alicesSite : siteWithContent;
+  const options = { ...row.site, ...(row.failure && { failure: row.failure }) };
+  return changesNothing(row) ? sharedSite(open, options) : open(options);
+}
+
+/** Whether a request is refused or only reads. */
 function changesNothing({ method, path, outcome, site, before, isTruncated }: Row): boolean {
   const isReading = method === "GET" || method === "HEAD";
-  return (isReading || (outcome >= "4" && path !== "/webmention")) && !site && !before && !isTruncated;
+  const isCounted = site?.perMinute !== undefined;
+  return (isReading || (outcome >= "4" && path !== "/webmention")) && !isCounted && !before && !isTruncated;
 }
 
 function sendRow(site: AlicesSite, { method, path, request, isTruncated }: Row): Promise<ReceivedResponse> {

@@ -15,8 +15,8 @@ const COMMON: Record<string, RowOptions & { name: string }> = {
   "403 not-allowed": { name: "a request signed by Eve", request: { signer: EVE } },
   "408 too-slow": { name: "a body that never arrives", site: { patienceMs: 20 }, request: { body: null } },
   "413 body-too-large": { name: "a body larger than every limit", request: { body: HUGE } },
-  "500 internal": { name: "an unexpected error", before: ({ fail }) => fail(new Error("Segment 7 is gone.")) },
-  "503 store-failed": { name: "a store that does not respond", before: ({ fail }) => fail(STORE_TIMEOUT) },
+  "500 internal": { name: "an unexpected error", failure: new Error("Segment 7 is gone.") },
+  "503 store-failed": { name: "a store that does not respond", failure: STORE_TIMEOUT },
 };
 
 const WRITES_ONLY = ["408 too-slow", "500 internal", "503 store-failed"];

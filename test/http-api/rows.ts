@@ -10,6 +10,8 @@ export interface RowOptions {
   /** Uses a site without a mention, message or blob. */
   isNew?: true;
   before?: (site: AlicesSite) => unknown;
+  /** Every call of the store fails with this error. */
+  failure?: Error;
   /** Headers of the response. */
   headers?: Record<string, string>;
   /** Fields of the response's JSON. */
