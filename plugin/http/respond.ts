@@ -169,3 +169,21 @@ export function parseLimit(text: string | undefined, most: number, standard = mo
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= most) return Number(text);
   throw new TwtxtError("bad-request", `"limit" must be a number from 1 to ${most}.`);
 }
+
+/** Whether a client is a browser: it names HTML before anything else. */
+export function isBrowser(request: HttpRequest): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
+}
+
+/** Answers a person. A mistake of the person becomes a page. @throws errors of the site */
+export async function answerPerson(
+  answer: () => Promise<Response>,
+  refuse: (error: TwtxtError) => Response | Promise<Response>,
+): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof TwtxtError && toStatus(error.code) < 500) return refuse(error);
+    throw error;
+  }
+}

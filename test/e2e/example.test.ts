@@ -11,7 +11,7 @@ import matter from "gray-matter";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
-import { explanationPage, outcomeAnswer, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
+import { explanationPage, outcomePage, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
 import { describeInChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { openTab } from "../helpers/tabs.js";
@@ -38,7 +38,7 @@ let url = "";
 function endpointPage(search: string): Response {
   const site = { feedUrl: `${url}/twtxt.txt` };
   const form = { source: "https://bob.example/", target: url + POST };
-  if (search === "?stored") return outcomeAnswer("stored", form.target, true, site);
+  if (search === "?stored") return outcomePage("stored", { status: 200, target: form.target }, site);
   if (search === "?refused") return refusalPage(new TwtxtError("no-such-mention", "There is no link."), form, site);
   return explanationPage(site, false);
 }

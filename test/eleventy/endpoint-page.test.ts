@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { outcomeAnswer } from "../../plugin/mentions/receive/endpoint-page.js";
+import { outcomePage } from "../../plugin/mentions/receive/endpoint-page.js";
 import { serve } from "../cli/server.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 
@@ -48,7 +48,7 @@ describe("the endpoint's answers to people", () => {
     expect(refusal).toMatch(/<h1>L’ajout n’a pas été possible<\/h1>\n<p lang="en">.*not a url/);
     expect(refusal).toContain("<button>Envoyer</button>");
     const own = { feedUrl: "", findLanguage: () => "de" };
-    const thanks = outcomeAnswer("waiting", "https://alice.example/posts/a/", true, own);
+    const thanks = outcomePage("waiting", { status: 202, target: "https://alice.example/posts/a/" }, own);
     expect(await thanks.text()).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
   });
 

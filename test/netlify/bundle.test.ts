@@ -34,7 +34,7 @@ describe("the bundle of the functions", () => {
     expect(readdirSync(bundle).filter((name) => name.endsWith(".js"))).toEqual(sources.sort());
   });
 
-  it("loads less than 127 kB to list mentions, and less than 406 kB to receive one", () => {
+  it("loads less than 127 kB to list mentions, and less than 387 kB to receive one", () => {
     const sizeOf = (files: Iterable<string>) => [...files].reduce((sum, file) => sum + statSync(file).size, 0);
     const files = loadedWith(join(bundle, "mentions.js"));
     expect(files.length).toBeGreaterThan(1);
@@ -44,7 +44,7 @@ describe("the bundle of the functions", () => {
       /^verification-\w+\.js$/.test(name),
     );
     const receiving = loadedWith(join(bundle, "chunks", verification));
-    expect(sizeOf(new Set([...files, ...receiving]))).toBeLessThan(406_000);
+    expect(sizeOf(new Set([...files, ...receiving]))).toBeLessThan(387_000);
   });
 
   it.each(Object.entries(LATE))("loads %s only on first use", (_what, word) => {

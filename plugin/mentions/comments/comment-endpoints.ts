@@ -1,7 +1,16 @@
 // plugin/mentions/comments/comment-endpoints.ts: the endpoints of comments and of guests' feeds. PROTOCOL 2.6
 import { TwtxtError } from "../../errors.js";
 import { publicList } from "../../http/public-list.js";
-import { allowing, type Handler, type HttpRequest, json, parseParameters, readBody } from "../../http/respond.js";
+import {
+  allowing,
+  answerPerson,
+  type Handler,
+  type HttpRequest,
+  isBrowser,
+  json,
+  parseParameters,
+  readBody,
+} from "../../http/respond.js";
 import { type GuestRequest, type SignaturePolicy, verifyGuest } from "../../http/signature.js";
 import type { OwnComment } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
@@ -9,7 +18,6 @@ import { readAddress } from "../answers/answer-endpoints.js";
 import type { MailState, Wish } from "../answers/readers.js";
 import { publicMention } from "../inform/list-json.js";
 import { readWords, type StoredMention } from "../mention.js";
-import { answerPerson, isBrowser } from "../receive/endpoint-page.js";
 import { NOTHING_TYPED, parseFields, readBodyOfComment } from "./comment-fields.js";
 import { type CommentPages, commentRefusal, replyPage } from "./comment-page.js";
 import type { Comments } from "./comments.js";

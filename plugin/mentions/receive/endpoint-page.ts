@@ -1,23 +1,10 @@
-// plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint, in one line or as a page for people.
-import { TwtxtError, toStatus } from "../../errors.js";
-import { type HttpRequest, line } from "../../http/respond.js";
-import { chooseEndpointWords, type EndpointWords } from "../../options/endpoint-words.js";
+// plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint to people, with words in all languages.
+import { type TwtxtError, toStatus } from "../../errors.js";
+import { chooseEndpointWords } from "../../options/endpoint-words.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import { escapeHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
 import type { ClaimOutcome } from "./verify-and-store.js";
-
-/** The answer to a posted mention: a line for programs, and the name of a sentence for people. */
-const ANSWERS: Record<ClaimOutcome, { status: 200 | 202; line: string; word: keyof EndpointWords }> = {
-  stored: { status: 200, line: "Mention verified and stored.", word: "stored" },
-  removed: { status: 200, line: "Mention removed.", word: "removed" },
-  waiting: { status: 202, line: "Mention accepted. Its source will be checked later.", word: "waiting" },
-  "no verdict": {
-    status: 202,
-    line: "Mention accepted. Its source did not answer and will be checked again later.",
-    word: "silent",
-  },
-};
 
 const HINTS: Partial<Record<TwtxtError["code"], string>> = {
   "no-such-mention": "Add the link to your page, publish it, and send it again.",
@@ -41,24 +28,6 @@ export interface AnsweringSite {
   findLanguage?(target: string): string | undefined;
 }
 
-/** Whether a client is a browser: it names HTML before anything else. */
-export function isBrowser(request: HttpRequest): boolean {
-  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
-}
-
-/** Answers a person. A mistake of the person becomes a page. @throws errors of the site */
-export async function answerPerson(
-  answer: () => Promise<Response>,
-  refuse: (error: TwtxtError) => Response,
-): Promise<Response> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (error instanceof TwtxtError && toStatus(error.code) < 500) return refuse(error);
-    throw error;
-  }
-}
-
 /** Explains the endpoint, in English, and has a form to send a mention by hand. */
 export function explanationPage(site: AnsweringSite, isHead: boolean): Response {
   const home = new URL(".", site.feedUrl).href;
@@ -74,12 +43,15 @@ ${backLink(home)}`;
   });
 }
 
-/** Answers a posted mention. @param isPage - whether with a page for people */
-export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean, site: AnsweringSite): Response {
-  const { status, line: text, word } = ANSWERS[outcome];
-  if (!isPage) return line(text, { status });
+/** Says what happens with a posted mention. */
+export function outcomePage(
+  outcome: ClaimOutcome,
+  { status, target }: { status: number; target: string },
+  site: AnsweringSite,
+): Response {
   const lang = chooseLanguage(site.findLanguage?.(target) ?? "en");
-  const { [word]: sentence, thanks: title } = chooseEndpointWords(lang);
+  const { thanks: title, ...sentences } = chooseEndpointWords(lang);
+  const sentence = sentences[outcome === "no verdict" ? "silent" : outcome];
   const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
   return answerPage(site, { title, content, status, lang });
 }

@@ -1,24 +1,41 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
 import { TwtxtError } from "../../errors.js";
-import { allowing, checkType, FORM, type Handler, type HttpRequest, readBody } from "../../http/respond.js";
+import {
+  allowing,
+  answerPerson,
+  checkType,
+  FORM,
+  type Handler,
+  type HttpRequest,
+  isBrowser,
+  line,
+  readBody,
+} from "../../http/respond.js";
+import { later } from "../../later.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import { senderGroup } from "./allowance.js";
-import {
-  type AnsweringSite,
-  answerPerson,
-  explanationPage,
-  isBrowser,
-  outcomeAnswer,
-  refusalPage,
-} from "./endpoint-page.js";
+import type { AnsweringSite } from "./endpoint-page.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMentions } from "./pending.js";
 import type { SiteIndex } from "./site-index.js";
 import type { ClaimOutcome, ClaimProcessor } from "./verify-and-store.js";
 
+/** With words in eight languages, which the answer to a program does not need. */
+const pages = later(() => import("./endpoint-page.js"));
+
 const BODY_LIMIT = 8 * 1024;
+
+const ANSWERS: Record<ClaimOutcome, { status: 200 | 202; text: string }> = {
+  stored: { status: 200, text: "Mention verified and stored." },
+  removed: { status: 200, text: "Mention removed." },
+  waiting: { status: 202, text: "Mention accepted. Its source will be checked later." },
+  "no verdict": {
+    status: 202,
+    text: "Mention accepted. Its source did not answer and will be checked again later.",
+  },
+};
 
 /**
  * Receives mentions: `POST source, target`.
@@ -40,12 +57,17 @@ export function receiveMention({ siteIndex, moderation, claims, pending, site }:
   };
 
   return allowing(ROUTES.webmention.methods, async (request, { address }) => {
-    if (request.method !== "POST") return explanationPage(site, request.method === "HEAD");
+    if (request.method !== "POST") return (await pages()).explanationPage(site, request.method === "HEAD");
     const form = await readForm(request);
     const isPage = isBrowser(request);
-    const answer = async () => outcomeAnswer(...(await receive(form, address)), isPage, site);
+    const answer = async () => {
+      const [outcome, target] = await receive(form, address);
+      const { status, text } = ANSWERS[outcome];
+      return isPage ? (await pages()).outcomePage(outcome, { status, target }, site) : line(text, { status });
+    };
     const typed = { source: form.get("source") ?? "", target: form.get("target") ?? "" };
-    return isPage ? answerPerson(answer, (error) => refusalPage(error, typed, site)) : answer();
+    const refuse = async (error: TwtxtError) => (await pages()).refusalPage(error, typed, site);
+    return isPage ? answerPerson(answer, refuse) : answer();
   });
 }
 
