@@ -10,6 +10,15 @@ const ENGLISH = {
   failed: "This could not be added",
   source: "Your twt or page",
   target: "The page that it links to",
+  receives: "Mentions are received here",
+  explained:
+    "Clients post the form fields {source} and {target} to this URL when a twt or page mentions this site. You can also send a mention by hand:",
+  badSource: "Enter the address of one of your own pages.",
+  badTarget: "Enter the address of a page of this site.",
+  noLink: "Your page does not link here. Add the link, publish the page, and send it again.",
+  unreadable: "Your page could not be read. Check its address, and try again later.",
+  blocked: "This site takes no mentions from yours.",
+  full: "Too many mentions wait to be checked. Try again later.",
 };
 export type EndpointWords = typeof ENGLISH;
 
@@ -25,17 +34,36 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     failed: "Das konnte nicht übernommen werden",
     source: "Deine Seite",
     target: "Die Seite, auf die sie verweist",
+    receives: "Hier kommen Erwähnungen an",
+    explained:
+      "Programme senden die Formularfelder {source} und {target} an diese URL, wenn ein Twt oder eine Seite diese Website erwähnt. Du kannst eine Erwähnung auch von Hand senden:",
+    badSource: "Gib die Adresse einer deiner eigenen Seiten an.",
+    badTarget: "Gib die Adresse einer Seite dieser Website an.",
+    noLink:
+      "Deine Seite verweist nicht hierher. Füge den Link ein, veröffentliche die Seite und sende sie noch einmal.",
+    unreadable: "Deine Seite konnte nicht gelesen werden. Prüfe ihre Adresse und versuch es später noch einmal.",
+    blocked: "Diese Website nimmt von deiner keine Erwähnungen an.",
+    full: "Zu viele Erwähnungen warten auf ihre Prüfung. Versuch es später noch einmal.",
   },
   fr: {
     thanks: "Merci",
-    stored: "Votre page renvoie ici ; elle est affichée maintenant, ou le sera lorsque l’auteur l’aura approuvée.",
-    removed: "Votre page ne renvoie plus ici ; elle n’est donc plus affichée.",
+    stored: "Votre page renvoie ici\u00a0; elle est affichée maintenant, ou le sera lorsque l’auteur l’aura approuvée.",
+    removed: "Votre page ne renvoie plus ici\u00a0; elle n’est donc plus affichée.",
     waiting: "Votre page sera bientôt vérifiée. Si elle renvoie ici, elle sera affichée.",
     silent:
       "Votre page n’a pas répondu. Elle sera vérifiée plusieurs fois en un jour, et affichée dès qu’elle répondra.",
     failed: "L’ajout n’a pas été possible",
     source: "Votre page",
     target: "La page à laquelle elle renvoie",
+    receives: "Les mentions arrivent ici",
+    explained:
+      "Les programmes envoient les champs de formulaire {source} et {target} à cette URL lorsqu’un twt ou une page mentionne ce site. Vous pouvez aussi envoyer une mention à la main\u00a0:",
+    badSource: "Indiquez l’adresse de l’une de vos propres pages.",
+    badTarget: "Indiquez l’adresse d’une page de ce site.",
+    noLink: "Votre page ne renvoie pas ici. Ajoutez le lien, publiez la page, puis réessayez.",
+    unreadable: "Votre page n’a pas pu être lue. Vérifiez son adresse et réessayez plus tard.",
+    blocked: "Ce site n’accepte pas de mentions du vôtre.",
+    full: "Trop de mentions attendent d’être vérifiées. Réessayez plus tard.",
   },
   es: {
     thanks: "Gracias",
@@ -46,6 +74,15 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     failed: "No se ha podido añadir",
     source: "Tu página",
     target: "La página a la que enlaza",
+    receives: "Aquí se reciben menciones",
+    explained:
+      "Los programas envían los campos de formulario {source} y {target} a esta URL cuando un twt o una página menciona este sitio. También puedes enviar una mención a mano:",
+    badSource: "Indica la dirección de una de tus propias páginas.",
+    badTarget: "Indica la dirección de una página de este sitio.",
+    noLink: "Tu página no enlaza aquí. Añade el enlace, publica la página y vuelve a enviarla.",
+    unreadable: "No se ha podido leer tu página. Comprueba su dirección e inténtalo más tarde.",
+    blocked: "Este sitio no acepta menciones del tuyo.",
+    full: "Hay demasiadas menciones por comprobar. Inténtalo más tarde.",
   },
   it: {
     thanks: "Grazie",
@@ -56,6 +93,15 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     failed: "Non è stato possibile aggiungerla",
     source: "La tua pagina",
     target: "La pagina a cui rimanda",
+    receives: "Qui si ricevono le menzioni",
+    explained:
+      "I programmi inviano i campi del modulo {source} e {target} a questo URL quando un twt o una pagina menziona questo sito. Puoi anche inviare una menzione a mano:",
+    badSource: "Inserisci l’indirizzo di una delle tue pagine.",
+    badTarget: "Inserisci l’indirizzo di una pagina di questo sito.",
+    noLink: "La tua pagina non rimanda qui. Aggiungi il link, pubblica la pagina e inviala di nuovo.",
+    unreadable: "Non è stato possibile leggere la tua pagina. Controlla l’indirizzo e riprova più tardi.",
+    blocked: "Questo sito non accetta menzioni dal tuo.",
+    full: "Troppe menzioni attendono di essere controllate. Riprova più tardi.",
   },
   nl: {
     thanks: "Bedankt",
@@ -67,6 +113,15 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     failed: "Dit kon niet worden toegevoegd",
     source: "Je pagina",
     target: "De pagina waarnaar die verwijst",
+    receives: "Hier komen vermeldingen binnen",
+    explained:
+      "Programma’s sturen de formuliervelden {source} en {target} naar deze URL wanneer een twt of pagina deze site vermeldt. Je kunt een vermelding ook met de hand sturen:",
+    badSource: "Vul het adres van een van je eigen pagina’s in.",
+    badTarget: "Vul het adres van een pagina van deze site in.",
+    noLink: "Je pagina verwijst niet hierheen. Voeg de link toe, publiceer de pagina en stuur die opnieuw.",
+    unreadable: "Je pagina kon niet worden gelezen. Controleer het adres en probeer het later opnieuw.",
+    blocked: "Deze site neemt geen vermeldingen van jouw site aan.",
+    full: "Er wachten te veel vermeldingen op controle. Probeer het later opnieuw.",
   },
   ja: {
     thanks: "ありがとうございます",
@@ -77,6 +132,15 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     failed: "追加できませんでした",
     source: "あなたのページ",
     target: "リンク先のページ",
+    receives: "メンションを受け付けています",
+    explained:
+      "twtやページがこのサイトに言及すると、プログラムがフォームの項目 {source} と {target} をこのURLに送信します。手動で送信することもできます。",
+    badSource: "あなた自身のページのアドレスを入力してください。",
+    badTarget: "このサイトのページのアドレスを入力してください。",
+    noLink: "あなたのページにはここへのリンクがありません。リンクを追加して公開し、もう一度送信してください。",
+    unreadable: "あなたのページを読み込めませんでした。アドレスを確認し、しばらくしてからもう一度お試しください。",
+    blocked: "このサイトは、あなたのサイトからのメンションを受け付けていません。",
+    full: "確認待ちのメンションが多すぎます。しばらくしてからもう一度お試しください。",
   },
   zh: {
     thanks: "谢谢",
@@ -87,6 +151,15 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     failed: "未能添加",
     source: "你的页面",
     target: "它链接到的页面",
+    receives: "此处接收提及",
+    explained:
+      "当一条 twt 或一个页面提及本站时，程序会把表单字段 {source} 和 {target} 发送到此网址。你也可以手动发送：",
+    badSource: "请输入你自己的页面的地址。",
+    badTarget: "请输入本站页面的地址。",
+    noLink: "你的页面没有链接到这里。请添加链接、发布页面，然后重新发送。",
+    unreadable: "无法读取你的页面。请检查它的地址，稍后再试。",
+    blocked: "本站不接受来自你网站的提及。",
+    full: "等待检查的提及太多了。请稍后再试。",
   },
 };
 

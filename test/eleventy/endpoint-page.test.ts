@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { outcomePage } from "../../plugin/mentions/receive/endpoint-page.js";
+import { TwtxtError } from "../../plugin/errors.js";
+import { outcomePage, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
 import { serve } from "../cli/server.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 
@@ -36,18 +37,23 @@ describe("the endpoint's answers to people", () => {
     expect(published.pages.pages).toEqual(["https://alice.example/posts/a/", "https://alice.example/mentions/"]);
   });
 
-  it("are in the language of the post, or else of the site, with the English words of errors marked", async () => {
+  it("are in the language of the post, or else of the site", async () => {
     const french = post({ title: "A", date: "2026-03-04", tags: "posts", layout: "base.njk", lang: "fr" });
     const built = await site({
       files: { ...files, "posts/a.md": french },
       options: `{ host: "node", lang: "de-AT", key: "${KEY}", mentions: { comments: true } }`,
     });
     const [explanation = "", refusal = ""] = await answers(built);
-    expect(explanation).toContain('<html lang="en">');
+    expect(explanation).toContain('<html lang="de-AT">');
+    expect(explanation).toContain("<h1>Hier kommen Erwähnungen an</h1>");
+    expect(explanation).toContain("<code>source</code> und <code>target</code> an diese URL");
+    expect(explanation).toContain("<button>Senden</button>");
     expect(refusal).toContain('<html lang="fr">');
-    expect(refusal).toMatch(/<h1>L’ajout n’a pas été possible<\/h1>\n<p lang="en">.*not a url/);
+    expect(refusal).toContain("<h1>L’ajout n’a pas été possible</h1>\n<p>Indiquez l’adresse de l’une de vos propres");
     expect(refusal).toContain("<button>Envoyer</button>");
-    const own = { feedUrl: "", findLanguage: () => "de" };
+    const own = { feedUrl: "https://alice.example/twtxt.txt", findLanguage: () => "de" };
+    const strange = refusalPage(new TwtxtError("bad-content-type", "Send a form."), { source: "", target: "" }, own);
+    expect(await strange.text()).toContain('<p lang="en">Send a form.</p>');
     const thanks = outcomePage("waiting", { status: 202, target: "https://alice.example/posts/a/" }, own);
     expect(await thanks.text()).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chooseAnswerWords } from "../../plugin/options/answer-translations.js";
 import { chooseCommentWords } from "../../plugin/options/comment-translations.js";
 import { chooseContactWords } from "../../plugin/options/contact-translations.js";
+import { chooseEndpointWords } from "../../plugin/options/endpoint-words.js";
 import { chooseWords } from "../../plugin/options/translations.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -36,9 +37,8 @@ async function alice(pages: readonly string[]) {
 
 describe("French words", () => {
   it("do not break before a colon or a question mark", () => {
-    const words = [chooseWords, chooseContactWords, chooseCommentWords, chooseAnswerWords].map((choose) =>
-      choose("fr"),
-    );
+    const all = [chooseWords, chooseContactWords, chooseCommentWords, chooseAnswerWords, chooseEndpointWords];
+    const words = all.map((choose) => choose("fr"));
     expect(JSON.stringify(words).match(/\w+ [:?!;]/g)).toBeNull();
     expect(chooseWords("fr").replyWith).toBe(LABELS.fr);
   });

@@ -121,12 +121,12 @@ async function listOwn(request: HttpRequest, parts: EndpointParts): Promise<Resp
   return json({ comments, ...(mail && { mail }) });
 }
 
-async function readFeed(guest: string, { comments }: EndpointParts): Promise<string> {
+async function readFeed(guest: string, { comments, choosePages }: EndpointParts): Promise<string> {
   const own = await comments.list(guest);
   const shown = own.flatMap(({ comment }) => (comment.state === "shown" ? [comment] : []));
   const [first] = shown;
   if (!first) throw new TwtxtError("not-found", "There is no such feed.");
-  return formatGuestFeed(shown, first.identity);
+  return formatGuestFeed(shown, first.identity, choosePages(first.target).words.feed);
 }
 
 function toOwn(comment: StoredMention, answers: number): OwnComment {

@@ -5,7 +5,7 @@ import type { SharedWords } from "../../options/contact-words.js";
 import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
 import { element, escapeHtml, type MarkupElement, toHtml } from "../../site/html.js";
 import { GUEST } from "../../site/visible-name.js";
-import { type AnsweringSite, answerPage, backLink, ownPage } from "../receive/endpoint-page.js";
+import { type AnsweringSite, answerPage, backLink, ownPage, refusal } from "../receive/endpoint-page.js";
 import type { CommentFields } from "./comment-fields.js";
 import type { Answered } from "./guest-feed.js";
 
@@ -17,13 +17,14 @@ export interface CommentPages extends Pick<CommentFormParts, "action" | "hasMail
   lang: string;
 }
 
-/** Sentences for errors. The others stay in English, because only programs cause them. */
+/** Sentences for errors, instead of their messages. */
 const SENTENCES: Partial<Record<TwtxtErrorCode, keyof (CommentWords & SharedWords)>> = {
   "comments-closed": "closed",
   "same-comment": "same",
   "too-many-comments": "busy",
   "too-many-pending": "full",
   blocked: "refused",
+  "not-found": "closed",
 };
 
 /** The page to which "Reply" leads. */
@@ -36,9 +37,9 @@ export function replyPage(fields: CommentFields, { author }: Answered, pages: Co
 export function commentRefusal(error: TwtxtError, fields: CommentFields, pages: CommentPages): Response {
   const { words, lang } = pages;
   const word = SENTENCES[error.code];
-  const sentence = word
-    ? element("p", {}, words[word])
-    : element("p", lang === "en" ? {} : { lang: "en" }, error.message);
+  // A form without a text is that of a reply.
+  const mistake = fields.text === "" ? words.gone : words.check;
+  const sentence = word ? element("p", {}, words[word]) : refusal(error.message, mistake, lang);
   return writePage({ title: words.failed, sentence: [sentence], status: toStatus(error.code) }, fields, pages);
 }
 

@@ -1,8 +1,8 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint to people, with words in all languages.
 import { type TwtxtError, toStatus } from "../../errors.js";
-import { chooseEndpointWords } from "../../options/endpoint-words.js";
+import { chooseEndpointWords, type EndpointWords } from "../../options/endpoint-words.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
-import { escapeHtml } from "../../site/html.js";
+import { element, escapeHtml, type MarkupElement, toHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
 import type { ClaimOutcome } from "./verify-and-store.js";
 
@@ -10,6 +10,16 @@ const HINTS: Partial<Record<TwtxtError["code"], string>> = {
   "no-such-mention": "Add the link to your page, publish it, and send it again.",
   "no-such-twt": "Publish your feed, and send the twt again.",
   "say-which-twt": "Send the URL of one twt of your feed.",
+};
+
+/** Sentences for errors of people: messages are in English. */
+const SENTENCES: Partial<Record<TwtxtError["code"], keyof EndpointWords>> = {
+  ...{ "bad-request": "badSource", "bad-source": "badSource" },
+  ...{ "bad-target": "badTarget", "not-our-target": "badTarget" },
+  ...{ "no-such-mention": "noLink", "no-such-twt": "noLink", "say-which-twt": "noLink" },
+  ...{ unreachable: "unreadable", "address-refused": "unreadable", "source-refused": "unreadable" },
+  ...{ "too-many-redirects": "unreadable", "too-large": "unreadable", "bad-compression": "unreadable" },
+  ...{ blocked: "blocked", "too-many-pending": "full" },
 };
 
 const STYLE =
@@ -28,18 +38,18 @@ export interface AnsweringSite {
   findLanguage?(target: string): string | undefined;
 }
 
-/** Explains the endpoint, in English, and has a form to send a mention by hand. */
+/** Explains the endpoint, and has a form to send a mention by hand. */
 export function explanationPage(site: AnsweringSite, isHead: boolean): Response {
   const home = new URL(".", site.feedUrl).href;
-  const content = `<h1>Mentions are received here</h1>
-<p>Clients post the form fields <code>source</code> and <code>target</code> to this URL when a twt or page mentions this site. You can also send a mention by hand:</p>
-${formHtml({ source: "", target: site.feedUrl }, "en")}
+  const lang = chooseLanguage(site.findLanguage?.(home) ?? "en");
+  const { receives, explained } = chooseEndpointWords(lang);
+  const content = `<h1>${receives}</h1>
+<p>${explained.replace(/\{(\w+)\}/g, "<code>$1</code>")}</p>
+${formHtml({ source: "", target: site.feedUrl }, lang)}
 ${backLink(home)}`;
+  const { title } = chooseWords(lang);
   return answerPage(site, {
-    title: "Mentions",
-    content: isHead ? null : content,
-    status: 200,
-    cache: "public, max-age=3600",
+    ...{ title, content: isHead ? null : content, status: 200, cache: "public, max-age=3600", lang },
   });
 }
 
@@ -58,15 +68,22 @@ export function outcomePage(
 
 /** Says why a mention was refused, and has the form to try again. */
 export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite): Response {
-  const hint = HINTS[error.code];
   const lang = chooseLanguage(site.findLanguage?.(form.target) ?? "en");
-  const { failed: title } = chooseEndpointWords(lang);
-  // Errors are in English.
+  const words = chooseEndpointWords(lang);
+  const { failed: title } = words;
+  const word = SENTENCES[error.code];
+  const english = [error.message, HINTS[error.code] ?? ""].join(" ").trim();
   const content = `<h1>${title}</h1>
-<p${lang === "en" ? "" : ' lang="en"'}>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
+${toHtml(refusal(english, word && words[word], lang))}
 ${formHtml(form, lang)}
 ${backLink(ownPage(form.target, site))}`;
   return answerPage(site, { title, content, status: toStatus(error.code), lang });
+}
+
+/** Why something was refused. @param sentence - in the language of the page; absent for errors that only programs cause */
+export function refusal(message: string, sentence: string | undefined, lang: string): MarkupElement {
+  if (lang === "en") return element("p", {}, message);
+  return sentence === undefined ? element("p", { lang: "en" }, message) : element("p", {}, sentence);
 }
 
 function formHtml(typed: Form, lang: string): string {

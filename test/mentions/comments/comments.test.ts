@@ -166,6 +166,18 @@ describe("a comment", () => {
     }
   });
 
+  it("a page in another language says so in that language for a reply that is gone, and for what cannot be sent", async () => {
+    const alice = site({ lang: "de" });
+    const url = `${COMMENTS}?${new URLSearchParams({ target: PAGE, "reply-to": "aaaaaaaaaaaa" })}`;
+    const gone = await alice.answer(new Request(url, { headers: { accept: "text/html" } }));
+    expect([gone.status, await gone.text()]).toEqual([400, expect.stringContaining("ist nicht mehr da.</p>")]);
+    const wrong = await comment(alice, { text: "Hallo", site: "ftp://x" }, { isForm: true });
+    expect(wrong.text).toContain("<p>Prüfe deine Eingaben: ");
+    expect(wrong.text).not.toMatch(/lang="en"|The web site/);
+    await decide(alice, (await comment(alice, { text: "Hallo" })).json.id, "shown");
+    expect((await feed(alice)).text).toContain("# description = Kommentare auf alice.example");
+  });
+
   it("303: a form without JavaScript is unsigned, held, and answered by the post", async () => {
     const alice = site();
     const { status, headers } = await comment(alice, { text: "By hand", name: "Dana" }, { isForm: true });
