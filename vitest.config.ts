@@ -19,7 +19,6 @@ const FIRST = [
   "store/sqlite",
   "cli/serve-blobs-killed",
   "host/site-host",
-  "cli/closing-servers",
   "cli/serve-blobs",
   "cli/serve",
   "cli/send",

@@ -83,8 +83,8 @@ describe("docs/architecture.md", () => {
     expect(folders.map(({ floor }) => floor)).toEqual(folders.map(({ floor }) => floor).sort((a, b) => a - b));
   });
 
-  it("has eight paths", () => {
-    expect(paths.map(([heading]) => heading)).toHaveLength(8);
+  it("has nine paths", () => {
+    expect(paths.map(([heading]) => heading)).toHaveLength(9);
     for (const [, steps] of paths) expect(steps.length).toBeGreaterThan(10);
   });
 

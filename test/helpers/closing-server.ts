@@ -62,9 +62,11 @@ export interface ClosingServer {
   /** `host:port` */
   host: string;
   /**
-   * The URLs of all kinds of feeds and pages, each as often as the rounds say and with sizes from 1 to 6 MB.
+   * The URLs of all kinds of responses, each as often as the rounds say and with sizes from 1 to 8 MB.
+   *
+   * @param kinds - default: feeds and pages
    */
-  urls(rounds: number): string[];
+  urls(rounds: number, kinds?: readonly ("feed" | "page")[]): string[];
 }
 
 /** Sends a body whose last parts arrive one by one, and closes the connection. */
@@ -104,12 +106,12 @@ export async function closingServer(): Promise<ClosingServer> {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const urls: ClosingServer["urls"] = (rounds) =>
+  const urls: ClosingServer["urls"] = (rounds, kinds = ["feed", "page"]) =>
     Array.from({ length: rounds }, (_, round) =>
-      ["feed", "page"].flatMap((kind) =>
+      kinds.flatMap((kind) =>
         Object.keys(ENCODERS).flatMap((encoding, index) =>
           ["length", "none"].map((framing, which) => {
-            const megabytes = [5, 6, 1, 2][(round + index + 2 * which) % 4];
+            const megabytes = [7, 8, 1, 3][(round + index + 2 * which) % 4];
             return `http://${host}/${kind}/${encoding}/${framing}/${megabytes}/${round}`;
           }),
         ),

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { deploySucceeded, scheduled } from "../../netlify/functions/jobs.js";
 import { mentions } from "../../netlify/functions/mentions.js";
+import { listFunctions } from "../../plugin/eleventy/output/netlify-functions.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
+import { completeBases, siteRoutes } from "../../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
@@ -43,6 +45,40 @@ const mentioned = () =>
     body: new URLSearchParams({ source: `${bob.url}/twtxt.txt#:~:text=${WRITTEN}`, target: settings.feedUrl }),
   });
 const stores = () => [...new Set(blobs.requests.map((asked) => / ([\w-]+)/.exec(asked)?.[1]))];
+
+describe("the functions of a site with all capabilities", () => {
+  const everything = siteOf("http://localhost:8888", {
+    key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077",
+    mentions: { comments: { mail: true } },
+    timeline: true,
+    follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
+    blobs: true,
+    fediverse: "@alice@mastodon.example",
+  });
+  const bases = completeBases({ webmention: "/webmention", inbox: "/inbox" });
+  const functions = listFunctions(everything.settings, { bases, href: (path) => path });
+
+  it("have a handler for each route, whichever capability it belongs to", async () => {
+    const paths = functions.filter(({ paths }) => paths.length > 0);
+    expect(paths.map(({ name }) => name).sort()).toEqual(
+      [...new Set(siteRoutes().map(({ netlify }) => netlify))].sort(),
+    );
+    for (const { module, factory, paths: routes } of paths) {
+      const { [factory]: create } = await import(`../../netlify/functions/${module}.ts`);
+      const answer = create(everything.settings, everything.pages);
+      for (const route of routes) {
+        const path = route.replace(/:user/, "alice").replace(/:\w+|\*/, "0".repeat(64));
+        const { status } = await answer(new Request(`http://localhost:8888${path}`, { method: "PATCH" }), PRODUCTION);
+        // A missing handler would be 404.
+        expect([`${path} 401`, `${path} 405`]).toContain(`${path} ${status}`);
+      }
+    }
+  });
+
+  it("have no more rate limits than the free plan", () => {
+    expect(functions.flatMap(({ name, config }) => (config.rateLimit ? [name] : []))).toEqual(["inbox", "mention"]);
+  });
+});
 
 describe("the store of a function", () => {
   it("differs between production, previews and netlify dev", async () => {

@@ -1,18 +1,26 @@
-// test/cli/closing-servers.test.ts: servers that send everything at once and close the connection, while their reader is
+// test/e2e/closing-servers.test.ts: servers that send everything at once and close the connection, while their reader is
 // slow. undici ends the process in this situation, so each program runs in a process of its own, and must survive.
-//
-// Builds, the client and functions at Netlify read strangers' documents through the same guard.
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, it } from "vitest";
+import { hostSettings } from "../../plugin/site/site.js";
+import { blog, dataEnvironment } from "../cli/helpers.js";
+import { serveProcess, site } from "../cli/server.js";
+import { blobsSite } from "../helpers/blobs-server.js";
+import { builtSite, hostFile } from "../helpers/built-site.js";
 import { type ClosingServer, closingServer } from "../helpers/closing-server.js";
 import { afterAll } from "../helpers/hooks.js";
 import { LONGEST_MS } from "../helpers/longest.js";
-import { COMPILED } from "../helpers/paths.js";
+import { siteOf } from "../helpers/netlify-site.js";
+import { COMMAND, COMPILED, REPO } from "../helpers/paths.js";
 import { runs } from "../helpers/runs.js";
-import { serveProcess, site } from "./server.js";
+import { site as buildSite, post } from "../helpers/site.js";
 
 const TARGET = "https://alice.example/twtxt.txt";
+const folder = mkdtempSync(join(tmpdir(), "twtxt-closing-"));
 const children: ReturnType<typeof spawn>[] = [];
 let bob: ClosingServer;
 
@@ -21,11 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Runs a module with a JSON value as its argument. @returns the JSON that it prints; throws if it does not exit with 0 */
-async function runModule(code: string, argument: unknown) {
+async function runModule(code: string, argument: unknown, environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", code, JSON.stringify(argument)], {
+    env: { ...process.env, ...environment },
     timeout: LONGEST_MS,
   });
   children.push(child);
@@ -73,7 +83,7 @@ function readSlowly(open: string, pauseMs = 0): string {
 }
 
 it("the guard survives them, and reads each body to its end or limit", async () => {
-  const urls = bob.urls(runs(1));
+  const urls = bob.urls(runs(2));
   const open = `
     import { createGuard } from ${JSON.stringify(join(COMPILED, "http/guard.js"))};
     const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [${JSON.stringify(bob.host)}],
@@ -136,3 +146,70 @@ async function mention(sources: readonly string[], send: (body: URLSearchParams)
   await Promise.all([work(), work(), work()]);
   return statuses;
 }
+
+describe("followed feeds on such servers", () => {
+  const follow = () => bob.urls(runs(1), ["feed"]).map((url, index) => ({ nick: `bob${index}`, url }));
+
+  it("are read by a build", async () => {
+    // A site on loopback may request its own host.
+    const options = `{ url: "http://${bob.host}", timeline: true, follow: ${JSON.stringify(follow())} }`;
+    const files = { "posts/a.md": post({ title: "A", date: "2026-01-02" }) };
+    const built = await buildSite({ files, options, args: [] });
+    expect([built.exitCode, built.log]).toEqual([0, expect.not.stringContaining("AssertionError")]);
+    expect(built.read("timeline/index.html")).toContain("#:~:text=");
+  });
+
+  it("are read by the client", async () => {
+    const { settings } = builtSite("https://alice.example");
+    const file = "_data/follow.json";
+    Object.assign(settings, { followed: { file, option: [] } });
+    const pages = { feeds: [TARGET], pages: [], twts: [] };
+    const alice = blog(settings, {
+      [file]: JSON.stringify(follow()),
+      ...hostFile({ settings: hostSettings(settings), pages }),
+    });
+    const words = [COMMAND, "client", "--no-open", "--port", "0", "--allow-private-host", bob.host];
+    const child = spawn(process.execPath, words, {
+      cwd: alice.folder,
+      env: { ...process.env, ...dataEnvironment(alice.folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" },
+    });
+    children.push(child);
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (printed += data));
+    await expect.poll(() => printed).toMatch(/http:\/\/\S+token=\S+/);
+    const [link = ""] = /http:\/\/\S+token=\S+/.exec(printed) ?? [];
+    const opened = await fetch(link, { redirect: "manual" });
+    const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const shown = async () => (await fetch(new URL("/timeline", link), { headers: { cookie } })).text();
+    await expect.poll(shown, { interval: 200 }).toMatch(/Read \d/);
+    expect([child.exitCode, printed]).toEqual([null, expect.not.stringContaining("AssertionError")]);
+  });
+});
+
+it("the bundled function of Netlify survives mentions from them", async () => {
+  const bundler = pathToFileURL(join(REPO, "build/netlify.mjs")).href;
+  const { settings, pages } = siteOf("https://alice.example");
+  const { url: edge } = await blobsSite();
+  const context = { edgeURL: edge, uncachedEdgeURL: edge, token: "token", siteID: "site", primaryRegion: "us-east-1" };
+  const code = `
+    process.argv[2] = ${JSON.stringify(folder)};
+    await import(${JSON.stringify(bundler)});
+    const { mentions } = await import(${JSON.stringify(pathToFileURL(join(folder, "mentions.js")).href)});
+    const { settings, pages, sources, mention } = JSON.parse(process.argv[1]);
+    const handle = mentions(settings, pages);
+    const send = (body) => handle(new Request(settings.urls.webmention, { method: "POST", body }), { deploy: { context: "" } });
+    const TARGET = ${JSON.stringify(TARGET)};
+    console.log(JSON.stringify(await (${mention})(sources, send)));
+  `;
+  const answers = await runModule(
+    code,
+    { settings, pages, sources: bob.urls(runs(1)) },
+    {
+      NETLIFY_DEV: "true",
+      NETLIFY_LOCAL: "true",
+      NETLIFY_BLOBS_CONTEXT: Buffer.from(JSON.stringify(context)).toString("base64"),
+      TWTXT_ALLOW_PRIVATE_HOSTS: bob.host,
+    },
+  );
+  expectRefusals(answers);
+});
