@@ -76,10 +76,10 @@ export class SiteParts {
     if (!isHtml) return isDeleted ? "" : content;
     if (isDeleted) return joinWithoutKeep([this.#deletedPage(page)]);
     const html = this.linkHtml(this.languages.correct(content, url || "/"), inputPath);
+    const lang = this.languages.read(page, html);
+    const own = syndicationLinks(this.copies.get(url || "") ?? []);
     return joinWithoutKeep(
-      this.settings.head
-        ? this.head.addTo(html, url || "/", syndicationLinks(this.copies.get(url || "") ?? []))
-        : [html],
+      this.settings.head ? this.head.addTo(html, url || "/", { lang, own }) : [this.head.translate(html, lang)],
     );
   }
 

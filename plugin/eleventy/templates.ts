@@ -23,7 +23,9 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   const { site } = build;
   const html = htmlTools(site, findTwt);
   addFilters(config, site, findTwt);
-  config.addShortcode("twtxtHead", html.head);
+  config.addShortcode("twtxtHead", function (this: TemplateContext) {
+    return html.head(this.page);
+  });
   config.addShortcode("twtxtContact", function (this: TemplateContext) {
     return html.contact(this.page);
   });
@@ -77,7 +79,10 @@ function addFilters(config: EleventyConfig, site: SiteParts, findTwt: TwtOf): vo
 /** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */
 function htmlTools(site: SiteParts, findTwt: TwtOf) {
   return {
-    head: () => site.head.html(),
+    head(asker?: PostLike): string {
+      const [lang] = site.languages.guess(asker ? readPage(asker) : undefined);
+      return site.head.html(lang);
+    },
     context: (post: PostLike, asker: PostLike = post) => site.mentions.renderContext(readUrl(post), readPage(asker)),
     mentions: (post: PostLike, asker: PostLike = post) => site.mentions.renderList(readUrl(post), readPage(asker)),
     /** @param asker - the page that is rendered */

@@ -9,6 +9,7 @@ export const COMMENT_PAGE = {
   own: "I answered on my own site",
   page: "The address of your page",
   failed: "Your comment was not added",
+  leaveEmpty: "Leave this empty",
   check: "Check what you have typed: the text can have 2,000 characters, and addresses must be complete.",
   gone: "The reply that you answer is no longer here.",
   feed: "Comments on {host}",

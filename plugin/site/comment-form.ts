@@ -8,7 +8,6 @@ import { actionButton, label, mailFields, toValue, writeForm } from "./write-for
 export const COMMENT_LENGTH = 2000;
 /** The name of the field that people do not see. Programs that fill it in are refused. */
 export const TRAP = "subject";
-const UNSEEN = { name: TRAP, tabindex: "-1", autocomplete: "off", "aria-label": "Leave this empty" };
 
 export interface CommentFormParts {
   /** The endpoint, absolute: a plugin may add the path prefix to paths of forms. */
@@ -25,6 +24,7 @@ export interface CommentFormParts {
 
 export function commentForm({ action, words, hasMail, target, replyTo, typed }: CommentFormParts): MarkupElement {
   const hidden = (name: string, value: string) => element("input", { name, type: "hidden", value });
+  const unseen = { name: TRAP, tabindex: "-1", autocomplete: "off", "aria-label": words.leaveEmpty };
   const site = { name: "site", type: "url", autocomplete: "url", placeholder: "https://", ...toValue(typed?.site) };
   return writeForm(
     { method: "post", action },
@@ -37,7 +37,7 @@ export function commentForm({ action, words, hasMail, target, replyTo, typed }: 
         ...(hasMail ? mailFields(words, typed?.mail) : []),
         hidden("target", target),
         hidden("reply-to", replyTo),
-        element("p", { hidden: "" }, label("", element("input", UNSEEN))),
+        element("p", { hidden: "" }, label("", element("input", unseen))),
       ],
       note: words.note,
       buttons: typed ? [] : [actionButton("cancel", words.cancel, true), actionButton("forget", words.forgetMe, true)],

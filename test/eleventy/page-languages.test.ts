@@ -3,6 +3,7 @@ import { chooseAnswerWords } from "../../plugin/options/answer-translations.js";
 import { chooseCommentWords } from "../../plugin/options/comment-translations.js";
 import { chooseContactWords } from "../../plugin/options/contact-translations.js";
 import { chooseEndpointWords } from "../../plugin/options/endpoint-words.js";
+import { chooseHeadWords } from "../../plugin/options/head-words.js";
 import { chooseWords } from "../../plugin/options/translations.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -38,7 +39,7 @@ async function alice(pages: readonly string[]) {
 describe("French words", () => {
   it("do not break before a colon or a question mark", () => {
     const all = [chooseWords, chooseContactWords, chooseCommentWords, chooseAnswerWords, chooseEndpointWords];
-    const words = all.map((choose) => choose("fr"));
+    const words = [...all, chooseHeadWords].map((choose) => choose("fr"));
     expect(JSON.stringify(words).match(/\w+ [:?!;]/g)).toBeNull();
     expect(chooseWords("fr").replyWith).toBe(LABELS.fr);
   });
@@ -126,4 +127,33 @@ return { pathPrefix: "/blog/" };`,
     expect(built.read("pl/index.html")).toContain(">Odpowiedzi <");
     expect(languagesOf(built.read("en/index.html"))).toEqual(["en"]);
   });
+});
+
+it.each(["", "head: false, "])("links in the head have titles in the language of their page: %s", async (head) => {
+  const write = (lang: string, name: string) => [
+    `${name}.md`,
+    post({ title: name, date: "2026-03-04", tags: "posts", layout: "page.njk", lang }),
+  ];
+  const shortcode = head === "" ? "" : "{% twtxtHead %}";
+  const built = await site({
+    files: {
+      "_includes/page.njk": `<!doctype html><html lang="{{ lang }}"><head>${shortcode}</head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`,
+      ...Object.fromEntries([
+        write("de", "quitten"),
+        write("fr", "coings"),
+        write("de", "birnen"),
+        write("pl", "pigwa"),
+      ]),
+    },
+    options: `{ host: "node", ${head}lang: "en", key: "${KEY}", mentions: { comments: true } }`,
+  });
+  const list = (page: string) =>
+    [...built.read(`${page}/index.html`).matchAll(/<link [^>]* title="([^"]*)"/g)].map(([, title]) => title);
+  const atom = (title: string) => (head === "" ? [title] : []);
+  const address = "alice@alice.example";
+  const german = ["twtxt-Feed von alice", ...atom("Erwähnungen"), `Private Nachrichten an ${address}`];
+  expect([list("quitten"), list("birnen")]).toEqual([german, german]);
+  expect(list("coings")).toEqual(["Flux twtxt de alice", ...atom("Mentions"), `Messages privés à ${address}`]);
+  expect(list("pigwa")).toEqual(["alice's twtxt feed", ...atom("Mentions"), `Private messages to ${address}`]);
+  expect(built.read("coings/index.html")).toContain('aria-label="Laissez ce champ vide"');
 });

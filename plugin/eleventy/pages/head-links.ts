@@ -1,4 +1,5 @@
 // plugin/eleventy/pages/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
+import { chooseHeadWords } from "../../options/head-words.js";
 import { mentionsOptions } from "../../options/mentions.js";
 import { chooseWords } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
@@ -26,9 +27,8 @@ export class HeadLinks {
   readonly #linked = new Set<string>();
   /** Includes posts that the filter `renderTransforms` transforms for an RSS feed, without their layout. */
   readonly #withoutHead = new Set<string>();
-  /** The links to the feed and the inboxes, which are the same in all pages. */
-  #links: readonly string[] = [];
-  #mentionsTitle = "";
+  /** The links to the feed, the inboxes and the account, by the language of their titles. */
+  readonly #links = new Map<string, readonly string[]>();
 
   constructor(
     readonly settings: Settings,
@@ -39,9 +39,7 @@ export class HeadLinks {
     this.#otherEndpoints.clear();
     this.#linked.clear();
     this.#withoutHead.clear();
-    const { words } = mentionsOptions(this.settings);
-    this.#mentionsTitle = chooseWords(this.settings.lang, { words, lang: this.settings.lang }).title;
-    this.#links = [this.#feedLink(this.urls.feedHref()), ...this.#inboxLinks(), ...this.#accountLinks()];
+    this.#links.clear();
   }
 
   /** The paths of the pages that have no `</head>`, and so no link to the endpoint. Without the path prefix. */
@@ -50,19 +48,29 @@ export class HeadLinks {
   }
 
   /** The links, one per line. */
-  html(): string {
-    const feed = this.#feedLink(this.urls.hrefInTemplates(this.settings.path));
-    return [feed, this.#endpointLink(), ...this.#inboxLinks(), ...this.#accountLinks()].filter(Boolean).join("\n");
+  html(lang: string): string {
+    const [, ...others] = this.#listLinks(lang);
+    const feed = this.#feedLink(this.urls.hrefInTemplates(this.settings.path), lang);
+    return [feed, this.#endpointLink(), ...others].filter(Boolean).join("\n");
+  }
+
+  /** Translates links that were written before the language of their page was certain. */
+  translate(page: string, lang: string): string {
+    const links = this.#listLinks(lang);
+    const others = [...this.#links.values()].filter((others) => others !== links);
+    return others.flat().reduce((html, other, i) => html.replace(other, () => links[i % links.length] ?? ""), page);
   }
 
   /**
    * Inserts the missing links before the first `</head>`.
    *
    * @param path - of the page, without the path prefix
+   * @param lang - of the page
    * @param own - further links of this page alone
    * @returns the parts of the page
    */
-  addTo(page: string, path: string, own: readonly string[] = []): string[] {
+  addTo(written: string, path: string, { lang, own = [] }: { lang: string; own?: readonly string[] }): string[] {
+    const page = this.translate(written, lang);
     const end = endOfHead(page);
     const url = () => this.urls.absolute(path);
     if (end === null) {
@@ -72,9 +80,9 @@ export class HeadLinks {
     }
     this.#linked.add(path);
     const head = page.slice(0, end).replace(COMMENT, "");
-    const [feedLink = "", ...inboxLinks] = this.#links;
+    const [feedLink = "", ...inboxLinks] = this.#listLinks(lang);
     const endpointLink = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
-    const links = [feedLink, this.#mentionsLink(page, url), endpointLink, ...inboxLinks, ...own];
+    const links = [feedLink, this.#mentionsLink(page, url, lang), endpointLink, ...inboxLinks, ...own];
     const isMissing = (link: string) => !(head.includes(link) || (link.includes(CREATOR) && head.includes(CREATOR)));
     const missing = links.filter((link) => link !== "" && isMissing(link)).map((link) => `${link}\n`);
     return [page.slice(0, end), ...missing, page.slice(end)];
@@ -117,18 +125,28 @@ export class HeadLinks {
     return this.urls.environment.host.name !== "static";
   }
 
-  #feedLink(href: string): string {
-    const title = escapeHtml(`${this.settings.nick}'s twtxt feed`);
+  /** The link to the feed comes first. */
+  #listLinks(lang: string): readonly string[] {
+    const known = this.#links.get(lang);
+    if (known) return known;
+    const links = [this.#feedLink(this.urls.feedHref(), lang), ...this.#inboxLinks(lang), ...this.#accountLinks()];
+    this.#links.set(lang, links);
+    return links;
+  }
+
+  #feedLink(href: string, lang: string): string {
+    const title = escapeHtml(chooseHeadWords(lang).feed.replace("{nick}", () => this.settings.nick));
     return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(href)}">`;
   }
 
   /** The Atom feed of the mentions that a page shows: those of the page itself, or all; empty for a page without any. */
-  #mentionsLink(page: string, url: () => string): string {
+  #mentionsLink(page: string, url: () => string, lang: string): string {
     if (!LIST.test(page)) return "";
     const isOfPage = page.includes(` target="${escapeHtml(url())}"`);
     const query = isOfPage ? `?target=${encodeURIComponent(url())}` : "";
     const href = escapeHtml(this.urls.href(PATHS.mentionsAtom) + query);
-    const title = escapeHtml(this.#mentionsTitle);
+    const { words } = mentionsOptions(this.settings);
+    const title = escapeHtml(chooseWords(lang, { words, lang: this.settings.lang }).title);
     return `<link rel="alternate" type="application/atom+xml" title="${title}" href="${href}">`;
   }
 
@@ -138,11 +156,11 @@ export class HeadLinks {
   }
 
   /** Links to the discovery documents of the authors. Absolute, because these are at the root of the domain. */
-  #inboxLinks(): string[] {
+  #inboxLinks(lang: string): string[] {
     return this.urls.inboxes().flatMap(({ user, address, endpoint }) => {
       if (endpoint === null) return [];
       const href = new URL(`/.well-known/msg/${user}.json`, this.settings.url);
-      const title = escapeHtml(`Private messages to ${address}`);
+      const title = escapeHtml(chooseHeadWords(lang).inbox.replace("{address}", () => address));
       return [`<link rel="describedby" type="application/json" title="${title}" href="${escapeHtml(href.href)}">`];
     });
   }

@@ -38,10 +38,21 @@ export class PageLanguages {
   /** @param standard - the language of the site's options */
   constructor(readonly standard: string | undefined) {}
 
+  /** The language of a page that is not complete, and whether it is certain. */
+  guess(page: RenderedPage | undefined): [lang: string, isFixed: boolean] {
+    const isFixed = typeof page?.lang === "string" && page.lang !== "";
+    return [isFixed ? String(page.lang) : (this.#last ?? this.standard ?? "en"), isFixed];
+  }
+
+  /** The language of a complete page. */
+  read(page: RenderedPage, content: string): string {
+    const [lang, isFixed] = this.guess(page);
+    return isFixed ? lang : (readHtmlLanguage(content) ?? this.standard ?? "en");
+  }
+
   /** Writes a part in the language of its page. Where only the layout has it, the language is guessed. */
   write(page: RenderedPage | undefined, write: WritePart): string {
-    const isFixed = typeof page?.lang === "string" && page.lang !== "";
-    const lang = isFixed ? String(page.lang) : (this.#last ?? this.standard ?? "en");
+    const [lang, isFixed] = this.guess(page);
     const html = write(lang, false);
     if (typeof page?.url === "string") {
       this.#parts.set(page.url, [...(this.#parts.get(page.url) ?? []), { html, lang, isFixed, write }]);
@@ -53,7 +64,7 @@ export class PageLanguages {
   correct(content: string, url: string): string {
     const parts = this.#parts.get(url) ?? [];
     this.#parts.delete(url);
-    const lang = HTML_LANG.exec(content.slice(0, HEAD_LENGTH))?.[1];
+    const lang = readHtmlLanguage(content);
     if (lang === undefined || parts.length === 0) return content;
     this.#last = lang;
     const isRight = (part: Part) => part.isFixed || part.lang === lang;
@@ -65,4 +76,8 @@ export class PageLanguages {
     const next = elements.values();
     return content.replace(PARTS, (old) => next.next().value ?? old);
   }
+}
+
+function readHtmlLanguage(page: string): string | undefined {
+  return HTML_LANG.exec(page.slice(0, HEAD_LENGTH))?.[1];
 }
