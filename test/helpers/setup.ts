@@ -2,7 +2,7 @@
 
 // esbuild works for good in the folder in which it was imported. A build by Eleventy may import it in a folder that the test deletes.
 import dns from "node:dns";
-import { syncBuiltinESMExports } from "node:module";
+import { createRequire, syncBuiltinESMExports } from "node:module";
 import "esbuild";
 import fc from "fast-check";
 import { afterAll, afterEach, expect } from "vitest";
@@ -18,6 +18,7 @@ holdTimeLimits();
 // A DNS server answers names such as alice.example late, and after five seconds if a packet was lost.
 dns.lookup = lookup;
 syncBuiltinESMExports();
+startUndiciTimer();
 expect.addEqualityTesters([haveEqualBytes]);
 fc.configureGlobal({ seed: Number(process.env.SEED ?? 20_261_121) });
 
@@ -28,4 +29,12 @@ afterAll(runAfterAllHooks);
 function haveEqualBytes(one: unknown, other: unknown): boolean | undefined {
   if (!(one instanceof Uint8Array && other instanceof Uint8Array) || one.constructor !== other.constructor) return;
   return Buffer.compare(one, other) === 0;
+}
+
+/** All timeouts of undici share one timer. If it started in a test with fake timers, it would never fire again. */
+function startUndiciTimer(): void {
+  const timers: { setFastTimeout(work: () => void, milliseconds: number): unknown } = createRequire(import.meta.url)(
+    "undici/lib/util/timers.js",
+  );
+  timers.setFastTimeout(() => {}, 0);
 }
