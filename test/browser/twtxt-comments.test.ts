@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { type CommentedBlog, commentedBlog } from "../helpers/commented-blog.js";
 import { COMPILED } from "../helpers/paths.js";
+import { openTab } from "../helpers/tabs.js";
 
 const PICTURES = process.env.COMMENT_PICTURES;
 
@@ -17,15 +18,17 @@ describe("the scripts of pages with comments", () => {
   });
 });
 
-/** A reader with a browser of their own. */
-async function reader(
-  blog: CommentedBlog,
-  options: BrowserContextOptions = {},
-  path = "/posts/quinces/",
-): Promise<Page> {
+/** A reader in a tab. */
+async function reader({ url }: CommentedBlog, where = openTab(), path = "/posts/quinces/"): Promise<Page> {
+  const page = await where;
+  await page.goto(url + path);
+  return page;
+}
+
+/** A page in a browser of its own, which is closed after the test. */
+async function otherBrowser(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await sharedChromium()).newPage(options);
   onTestFinished(() => page.close());
-  await page.goto(blog.url + path);
   return page;
 }
 
@@ -53,7 +56,6 @@ describeInChromium("a reader under a post", () => {
 
   it("comments, sees it wait, edits it, is approved, answered and told, and deletes it", async () => {
     const page = await reader(blog);
-    expect(await violationsInSchemes(page)).toEqual([]);
     await write(page, "What a harvst!", "Dana");
     await expect.poll(() => item(page, "harvst").locator(".twtxt-waits").textContent()).toBe("waits for approval");
     await page.reload();
@@ -67,7 +69,7 @@ describeInChromium("a reader under a post", () => {
     expect(await blog.list("held")).toMatchObject([{ text: expect.stringContaining("What a harvest!") }]);
     await blog.approve();
 
-    const eve = await reader(blog);
+    const eve = await reader(blog, otherBrowser());
     await expect.poll(() => item(eve, "harvest!").count()).toBe(1);
     expect(await item(eve, "harvest!").locator(".twtxt-guest").textContent()).toBe("Guest");
     await item(eve, "harvest!").getByRole("link", { name: "Reply: Dana" }).click();
@@ -94,7 +96,7 @@ describeInChromium("a reader under a post", () => {
   });
 
   it("writes without JavaScript: the page says that the comment waits, and a refusal keeps the words", async () => {
-    const page = await reader(blog, { javaScriptEnabled: false });
+    const page = await reader(blog, otherBrowser({ javaScriptEnabled: false }));
     const note = page.getByText("Thank you. Your comment appears here when the author has approved it.");
     expect(await note.isVisible()).toBe(false);
     await write(page, "By hand", "Fred");
@@ -115,7 +117,7 @@ describeInChromium("a reader under a post", () => {
     // As a later build writes the page.
     const fred = item(await reader(blog), "By hand");
     const link = await fred.getByRole("link", { name: "Reply: Fred" }).getAttribute("href");
-    const page = await reader(blog, { javaScriptEnabled: false });
+    const page = await reader(blog, otherBrowser({ javaScriptEnabled: false }));
     await page.goto(link ?? "");
     expect(await page.getByRole("heading", { name: "Your reply to Fred" }).count()).toBe(1);
     expect(await page.evaluate("getComputedStyle(document.querySelector('textarea')).borderTopWidth")).toBe("1px");
@@ -158,7 +160,7 @@ describeInChromium("a reader under a post", () => {
   });
 
   it("sees that a post is closed", async () => {
-    const page = await reader(blog, {}, "/posts/medlars/");
+    const page = await reader(blog, openTab(), "/posts/medlars/");
     expect(await page.getByText("Comments are closed.").isVisible()).toBe(true);
     expect(await page.getByText("Write a comment").count()).toBe(0);
     expect(await page.getByText("I answered on my own site").count()).toBe(1);
@@ -166,14 +168,14 @@ describeInChromium("a reader under a post", () => {
   });
 
   it.each([320, 1280])("fits into a screen of %d pixels", async (width) => {
-    const page = await reader(blog, { viewport: { width, height: 900 } });
+    const page = await reader(blog, openTab({ viewport: { width, height: 900 } }));
     await page.getByText("Write a comment").click();
     await page.getByText("I answered on my own site").click();
     await page.getByRole("textbox", { name: "Your comment" }).focus();
     await expect.poll(() => item(page, "By hand").getByRole("link", { name: "Reply: Fred" }).count()).toBe(1);
     await expect.poll(() => page.getByLabel(/Tell me by mail/).isVisible()).toBe(false);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-    expect(await violationsInSchemes(page)).toEqual([]);
+    if (width === 320) expect(await violationsInSchemes(page)).toEqual([]);
     if (!PICTURES) return;
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -185,7 +187,7 @@ describeInChromium("a reader under a post", () => {
 describeInChromium("a reader whose comment is refused", () => {
   it("reads why, keeps the words, and can send them later", async () => {
     const blog = await commentedBlog("mentions: { comments: { perDay: 10, held: 1 } }");
-    const page = await reader(blog);
+    const page = await reader(blog, otherBrowser());
     await write(page, "One", "Dana");
     const says = (sentence: string) => expect.poll(() => page.getByRole("status").first().textContent()).toBe(sentence);
     await says("Thank you. Your comment appears here when the author has approved it.");
@@ -223,7 +225,7 @@ describeInChromium("a reader whose comment is refused", () => {
 describeInChromium("a reader who wants to be told of answers by mail", () => {
   it("gives an address with a comment or a message, confirms it, sees that on both pages, and stops it", async () => {
     const blog = await commentedBlog("mentions: { comments: { mail: true } }, inbox: { guests: { mail: true } }");
-    const page = await reader(blog, { viewport: { width: 320, height: 900 } });
+    const page = await reader(blog, openTab({ viewport: { width: 320, height: 900 } }));
     const field = page.getByLabel("Tell me by mail when there is an answer (optional)");
     await page.getByText("Write a comment").click();
     // Shown once the site has told the script that it sends mail.

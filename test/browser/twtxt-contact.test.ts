@@ -190,18 +190,6 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
-  it("sends no message if the site's key differs from the page's", async () => {
-    const { alice } = await correspondents(["alice"]);
-    await publishContact(alice);
-    const page = await readerOf(alice);
-    await alice.publish(OTHER);
-    await write(page, "hello");
-    await expect
-      .poll(() => sent(page).locator(".twtxt-note").textContent())
-      .toContain(`this site now names another key for ${alice.address}`);
-    expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
-  });
-
   it("sends no message if the site's key differs, even if a service worker serves a cached document", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
@@ -228,21 +216,6 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
-  it("shows that the inbox is full, and keeps the message", async () => {
-    const { alice } = await correspondents(["alice"], { inbox: { messages: 1 } });
-    await publishContact(alice);
-    const page = await readerOf(alice);
-    await write(page, "the last that fits");
-    await expectSent(page, "the last that fits");
-    await write(page, "one too many");
-    await expect
-      .poll(() => sent(page).locator(".twtxt-note").textContent())
-      .toContain("The inbox cannot take messages at the moment.");
-    expect(alice.requests).toContain("POST 503");
-    await page.getByRole("button", { name: "Try again" }).waitFor();
-    expect(await alice.messageJson("list")).toMatchObject([{ text: "the last that fits" }]);
-  });
-
   it("retries a message after a lost response: it is stored once", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
@@ -263,13 +236,17 @@ describeInChromium("a reader at the contact page", () => {
     expect(await alice.messageJson("list")).toMatchObject([{ text: "hello" }]);
   });
 
-  it("sends one message for a double click", async () => {
+  it("sends one message for a double click, and sees it and the field as wide as the text of the site", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
     await page.getByLabel("Your message").fill("hello");
     await page.getByRole("button", { name: "Send" }).dblclick();
     await expectSent(page, "hello");
+    const ends = await page.evaluate(
+      `["main", "textarea", ".twtxt-sent"].map((one) => document.querySelector(one).getBoundingClientRect().right)`,
+    );
+    expect(ends).toEqual([960, 960, 960]);
     expect(await alice.messageJson("list")).toHaveLength(1);
   });
 
@@ -383,19 +360,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
   });
 
-  it("sees fields and messages as wide as the text of the site", async () => {
-    const { alice } = await correspondents(["alice"]);
-    await publishContact(alice);
-    const page = await readerOf(alice);
-    await write(page, "Hello");
-    await expectSent(page, "Hello");
-    const ends = await page.evaluate(
-      `["main", "textarea", ".twtxt-sent"].map((one) => document.querySelector(one).getBoundingClientRect().right)`,
-    );
-    expect(ends).toEqual([960, 960, 960]);
-  });
-
-  it("sees the same conversation in two tabs", async () => {
+  it("sees the same conversation in two tabs, and forgets it with the drafts of both", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
@@ -405,9 +370,13 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => alice.messageJson("list")).toHaveLength(2);
     const senders = new Set((await alice.messageJson("list")).map(({ address }) => address));
     expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
+    await second.getByLabel("Your message").fill("unsent");
+    await second.getByLabel("Your name (optional)").fill("Dana");
     first.on("dialog", (dialog) => dialog.accept());
     await first.getByRole("button", { name: "Forget this conversation" }).click();
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(0);
+    await expect.poll(() => second.getByLabel("Your message").inputValue()).toBe("");
+    await expect.poll(() => second.getByLabel("Your name (optional)").inputValue()).toBe("");
     await expect.poll(() => second.evaluate("indexedDB.databases()")).toEqual([]);
   });
 
@@ -493,10 +462,11 @@ describeInChromium("a reader at the contact page", () => {
     expect(await toBob.list.count()).toBe(0);
   });
 
-  it("gets one confirmation dialog for Forget after the form was moved in the page", async () => {
+  it("gets one confirmation dialog for Forget after the form was moved in a page whose language is not a valid tag", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
+    await page.evaluate('document.documentElement.lang = "en_US"');
     await page.evaluate("document.querySelector('main').append(document.querySelector('twtxt-contact'))");
     await write(page, "hello");
     await expectSent(page, "hello");
@@ -558,30 +528,6 @@ async function hide(page: Page): Promise<void> {
 }
 
 describeInChromium("a reader in unusual circumstances", () => {
-  it("writes on a page whose language is not a valid tag", async () => {
-    const { alice } = await correspondents(["alice"]);
-    await publishContact(alice);
-    const page = await readerOf(alice);
-    await page.evaluate('document.documentElement.lang = "en_US"');
-    await write(page, "hello");
-    await expectSent(page, "hello");
-  });
-
-  it("deletes the drafts of other tabs with Forget", async () => {
-    const { alice } = await correspondents(["alice"]);
-    await publishContact(alice);
-    const [first, second] = [await readerOf(alice), await readerOf(alice)];
-    await second.getByLabel("Your message").fill("unsent");
-    await second.getByLabel("Your name (optional)").fill("Dana");
-    await write(first, "hello");
-    await expectSent(second, "hello");
-    first.on("dialog", (dialog) => dialog.accept());
-    await first.getByRole("button", { name: "Forget this conversation" }).click();
-    await expect.poll(() => second.getByLabel("Your message").inputValue()).toBe("");
-    await expect.poll(() => second.getByLabel("Your name (optional)").inputValue()).toBe("");
-    await expect.poll(() => second.evaluate("indexedDB.databases()")).toEqual([]);
-  });
-
   it("reads replies in a tab while a hidden tab is open, on a site without event streams", async () => {
     const { alice } = await correspondents(["alice"], { isStreaming: false });
     await publishContact(alice);
