@@ -14,7 +14,6 @@ const titled = "Titled: https://alice.example/posts/c/ @<bob https://bob.example
 describe("while Eleventy is watching", () => {
   it.each([
     [["--watch", "--formats=md,njk"]],
-    [["--watch", "--incremental"]],
     [["--watch", "--incremental", "--ignore-initial"]],
     [["--serve", "--incremental", "--port=0"]],
   ])("%s: the feed reflects edited, added and removed posts", async (args) => {
