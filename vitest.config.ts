@@ -18,7 +18,6 @@ const FIRST = [
   "cli/post-publish",
   "store/sqlite",
   "cli/serve-blobs-killed",
-  "host/site-host",
   "cli/serve-blobs",
   "cli/serve",
   "cli/send",
@@ -31,6 +30,9 @@ const FIRST = [
   "client/write-pictures-browser",
   "client/messages",
   "cli/doctor",
+  "browser/twtxt-comments",
+  "cli/serve-disk",
+  "store/full-disk",
 ];
 
 /** Vitest's own order, by size or by the time that a file took before, but for the first ones. */
