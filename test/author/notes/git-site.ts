@@ -61,6 +61,9 @@ function firstSite(): Blog {
     "init --quiet --template= --bare --initial-branch=main remote",
     "init --quiet --template= --initial-branch=main",
     "config user.name Alice",
+    // Git would look after each command whether there is something to tidy up.
+    "config maintenance.auto false",
+    "--git-dir remote config receive.autogc false",
     "config user.email alice@alice.example",
     "add .",
     "commit --quiet -m first",
