@@ -199,7 +199,7 @@ describe("a post that is added, edited or removed", () => {
             feed = after;
           }
         }),
-        { seed: 20261120, numRuns: runs(8), endOnFailure: true },
+        { seed: 20261120, numRuns: runs(4), endOnFailure: true },
       );
     },
   );
@@ -209,7 +209,7 @@ describe("a post that is added, edited or removed", () => {
       fc.property(aBlog, (blog) => {
         expect(feedOf(blog.toReversed(), "UTC").files).toEqual(feedOf(blog, "UTC").files);
       }),
-      { seed: 20261120, numRuns: runs(5) },
+      { seed: 20261120, numRuns: runs(3) },
     );
   });
 

@@ -118,7 +118,7 @@ const keys = new Map(backends.map(([, primitives]) => [primitives, primitives.se
 
 describe.each(backends)("a modified message on %s", { timeout: 120_000 + 2 * MUTATIONS }, (name, primitives) => {
   const count = name === "noble" ? MUTATIONS / SHARE_OF_NOBLE : MUTATIONS;
-  const options = { seed: SEED, numRuns: runs(Math.ceil(count / 2)) };
+  const options = { seed: SEED, numRuns: runs(Math.ceil(count / 4)) };
 
   it("opens if unmodified", () => {
     for (const bytes of MESSAGES) openedByBob(bytes, primitives);

@@ -35,7 +35,7 @@ function refusal(
 
 describe.each(backends)("any message on %s", (name, primitives) => {
   const saltpack = new Saltpack(primitives, randomBytes);
-  const numRuns = runs(name === "noble" ? 10 : 50);
+  const numRuns = runs(name === "noble" ? 5 : 25);
 
   it("opens for each recipient and for no one else", () => {
     const property = fc.property(seeds, fc.uint8Array({ maxLength: 5000 }), fc.boolean(), (keys, plaintext, asText) => {
@@ -57,7 +57,7 @@ describe.each(backends)("any message on %s", (name, primitives) => {
 describe.each(backends)("any other input on %s", (name, primitives) => {
   const saltpack = new Saltpack(primitives, randomBytes);
   const key = primitives.secretKey(BOB);
-  const numRuns = runs(name === "noble" ? 50 : 200);
+  const numRuns = runs(name === "noble" ? 25 : 100);
   const good = sealed(utf8("hello"), primitives);
 
   const refused = (message: fc.Arbitrary<Uint8Array | string>) =>
