@@ -9,6 +9,7 @@ import { tellReaders } from "../mentions/answers/tell-readers.js";
 import { sendToReader } from "../mentions/inform/mail.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import { chooseAnswerWords } from "../options/answer-translations.js";
+import { chooseLanguage } from "../options/translations.js";
 import type { JobRun } from "./run-jobs.js";
 import { readValue, type ServiceOptions, SMTP_URL } from "./service-options.js";
 import { attempt } from "./work.js";
@@ -62,7 +63,7 @@ export function answerServices(options: ServiceOptions, received: ReceivedMentio
     },
     handlers: answerEndpoints({
       ...{ readers, canSend: url !== undefined, hasMessages, words, authority, store, now, onAdded },
-      feedUrl: settings.feedUrl,
+      ...{ feedUrl: settings.feedUrl, lang: chooseLanguage(settings.lang ?? "en") },
     }),
     /** Deletes what is no longer needed, and sends the mails that are due. */
     async run({ isOver, steadySince }: JobRun): Promise<void> {

@@ -21,6 +21,8 @@ interface EndpointParts {
   /** Whether guests can ask for mail about private messages. */
   hasMessages: boolean;
   words: AnswerWords;
+  /** The language of the words. */
+  lang: string;
   feedUrl: string;
   /** The authority of signed requests, see `SignaturePolicy`. */
   authority: string;
@@ -85,7 +87,8 @@ function parseAddress(body: Uint8Array): string {
 
 /** The page behind the link of a mail. Programs that open links in mails change nothing: only a button does. */
 async function openLink(request: HttpRequest, guest: string, parts: EndpointParts): Promise<Response> {
-  const { readers, words, feedUrl } = parts;
+  const { readers, words, lang, feedUrl } = parts;
+  const show = (page: ReturnType<typeof endedPage>) => privatePage(feedUrl, { ...page, lang });
   const form = request.method === "POST" ? await readForm(request) : null;
   const { pathname, search, searchParams } = new URL(request.url);
   const reader = await readers.find(guest, searchParams.get("k") ?? "");
@@ -93,9 +96,9 @@ async function openLink(request: HttpRequest, guest: string, parts: EndpointPart
   const isOneClick = form?.get("List-Unsubscribe") === "One-Click";
   if (reader && (isOneClick || form?.get("do") === "stop")) await readers.remove(guest);
   if (isOneClick) return new Response(null, { status: 204 });
-  if (!reader) return privatePage(feedUrl, endedPage(words, 410));
-  if (!form) return privatePage(feedUrl, readerPage(reader, words));
-  if (form.get("do") === "stop") return privatePage(feedUrl, endedPage(words, 200));
+  if (!reader) return show(endedPage(words, 410));
+  if (!form) return show(readerPage(reader, words));
+  if (form.get("do") === "stop") return show(endedPage(words, 200));
   if (form.get("do") !== "confirm") throw new TwtxtError("bad-request", 'Expected "do" to be "confirm" or "stop".');
   await readers.confirm(guest);
   return new Response(null, { status: 303, headers: { location: pathname + search } });

@@ -211,6 +211,15 @@ describe("an address of a reader", () => {
     expect((await open(alice, link, { do: "else" })).status).toBe(400);
   });
 
+  it("is confirmed and ended on pages that name the language of their words", async () => {
+    const alice = await site({ lang: "de-AT" });
+    await commentWithMail(alice);
+    const link = linkOf(alice.box.mails[0] as ReceivedMail);
+    for (const { html } of [await open(alice, link), await open(alice, link, { do: "stop" })]) {
+      expect(html).toMatch(/<html lang="de-AT">[\s\S]*<h1>.*(?:Antworten|verschickt)/);
+    }
+  });
+
   it("stays as it is when a stranger opens the link of a name that every object has", async () => {
     const alice = await site();
     const { link } = await confirmed(alice);
