@@ -16,7 +16,8 @@ export abstract class LazyForm<Script extends FormScript> extends HTMLElement {
   #isReady = false;
   #script: Promise<Script> | null = null;
 
-  protected abstract load(): Promise<Script>;
+  /** The file beside this one whose export `Form` is the script. */
+  protected abstract readonly file: string;
   /** Called once, when the page is parsed. @param canStore - whether the browser can keep a key */
   protected abstract prepare(form: HTMLFormElement, canStore: boolean): void;
   /** Called when the script cannot be loaded. @param isSending - whether the reader wanted to send */
@@ -44,7 +45,7 @@ export abstract class LazyForm<Script extends FormScript> extends HTMLElement {
 
   /** Loads the script once. A failed attempt is repeated at the next use of the form. @returns whether it was loaded */
   protected async use(action: (script: Script) => Promise<void>, isSending = false): Promise<boolean> {
-    this.#script ??= this.load();
+    this.#script ??= this.#load();
     try {
       await action(await this.#script);
       return true;
@@ -54,5 +55,10 @@ export abstract class LazyForm<Script extends FormScript> extends HTMLElement {
       if (form) this.fail(form, isSending);
       return false;
     }
+  }
+
+  async #load(): Promise<Script> {
+    const module: { Form: new (host: HTMLElement) => Script } = await import(new URL(this.file, import.meta.url).href);
+    return new module.Form(this);
   }
 }

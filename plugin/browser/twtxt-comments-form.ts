@@ -22,7 +22,7 @@ interface ListElement extends HTMLElement {
 }
 
 /** A form for comments. Its methods tell the reader of a failure, and can be called again. */
-export class CommentForm extends GuestForm<typeof ENGLISH, "text" | "name" | "site" | "reply-to"> {
+export class Form extends GuestForm<typeof ENGLISH, "text" | "name" | "site" | "reply-to"> {
   /** The post. */
   readonly #target: string;
   /** The URL of the endpoint. */

@@ -1,16 +1,11 @@
 // plugin/browser/twtxt-comments.ts: opens the form for a reply, and loads the rest of the form when a reader uses it.
 import { LazyForm } from "./lazy-form.js";
 
-type CommentForm = import("./twtxt-comments-form.js").CommentForm;
+type CommentForm = import("./twtxt-comments-form.js").Form;
 
 /** The place for comments under a post. The build makes its content, which works without this script. */
 class TwtxtComments extends LazyForm<CommentForm> {
-  protected async load(): Promise<CommentForm> {
-    const script: typeof import("./twtxt-comments-form.js") = await import(
-      new URL("twtxt-comments-form.js", import.meta.url).href
-    );
-    return new script.CommentForm(this);
-  }
+  protected readonly file = "twtxt-comments-form.js";
 
   protected prepare(_: HTMLFormElement, canStore: boolean): void {
     if (canStore) this.parentElement?.addEventListener("click", (event) => void this.#reply(event));

@@ -18,7 +18,7 @@ const FORGET_MS = 5000;
 const FORGOTTEN = "forgotten";
 
 /** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */
-export class ContactForm extends GuestForm<ContactStatus, "text" | "name"> {
+export class Form extends GuestForm<ContactStatus, "text" | "name"> {
   readonly #author: Author;
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;

@@ -2,16 +2,11 @@
 import { CONTACT_STATUS } from "../options/contact-words.js";
 import { LazyForm } from "./lazy-form.js";
 
-type ContactForm = import("./twtxt-contact-conversation.js").ContactForm;
+type ContactForm = import("./twtxt-contact-conversation.js").Form;
 
 /** The contact form of an author. The build makes its content, see `SiteContact`. */
 class TwtxtContact extends LazyForm<ContactForm> {
-  protected async load(): Promise<ContactForm> {
-    const script: typeof import("./twtxt-contact-conversation.js") = await import(
-      new URL("twtxt-contact-conversation.js", import.meta.url).href
-    );
-    return new script.ContactForm(this);
-  }
+  protected readonly file = "twtxt-contact-conversation.js";
 
   protected prepare(form: HTMLFormElement, canStore: boolean): void {
     const terminal = this.querySelector("details");

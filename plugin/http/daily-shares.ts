@@ -51,15 +51,13 @@ export class DailyShares {
    * @param networks - only digests of them are stored
    */
   async findFolders(place: string, networks: readonly ClientNetwork[]): Promise<SenderFolder[]> {
-    const { day, bytes } = await this.#findSalt();
+    const day = this.#date();
+    if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
+    const salt = this.#salt.bytes;
     return networks.map(({ network, shares }) => {
-      return { folder: `${place}/senders/${day}/${digest(bytes, network)}/`, shares };
+      const digest = createHmac("sha256", salt).update(network).digest("hex");
+      return { folder: `${place}/senders/${day}/${digest}/`, shares };
     });
-  }
-
-  /** A digest of a text, another one each day. @returns 64 hex digits */
-  async digest(text: string): Promise<string> {
-    return digest((await this.#findSalt()).bytes, text);
   }
 
   /** Whether each share has room for one more item. Its size does not count. */
@@ -111,12 +109,6 @@ export class DailyShares {
     await sweep(this.options.store, keys.filter(isOutdated), isOver);
   }
 
-  async #findSalt(): Promise<{ day: string; bytes: Uint8Array }> {
-    const day = this.#date();
-    if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
-    return this.#salt;
-  }
-
   #date(): string {
     return new Date(this.options.now()).toISOString().slice(0, 10);
   }
@@ -130,8 +122,4 @@ export class DailyShares {
     const etag = await store.put(key, salt, { isNew: true });
     return etag === null ? this.#readSalt(day) : salt;
   }
-}
-
-function digest(salt: Uint8Array, text: string): string {
-  return createHmac("sha256", salt).update(text).digest("hex");
 }

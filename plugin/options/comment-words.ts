@@ -12,7 +12,6 @@ export const COMMENT_PAGE = {
   leaveEmpty: "Leave this empty",
   check: "Check what you have typed: the text can have 2,000 characters, and addresses must be complete.",
   gone: "The reply that you answer is no longer here.",
-  feed: "Comments on {host}",
 };
 
 /** The words that the script shows. */

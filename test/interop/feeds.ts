@@ -118,7 +118,7 @@ async function compareGuestFeed(client: Client): Promise<number> {
       text: `(#abcdefg) @<alice https://alice.example/twtxt.txt> ${text}`,
     }),
   );
-  const feed = formatGuestFeed(comments, guest, "Comments on {host}");
+  const feed = formatGuestFeed(comments, guest);
   const { url, close } = await listen((_, response) =>
     response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(feed),
   );

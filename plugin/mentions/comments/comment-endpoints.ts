@@ -15,7 +15,7 @@ import { type GuestRequest, type SignaturePolicy, verifyGuest } from "../../http
 import type { OwnComment } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import { readAddress } from "../answers/answer-endpoints.js";
-import type { MailState, Wish } from "../answers/readers.js";
+import type { AnswerReaders, MailState, Wish } from "../answers/readers.js";
 import { publicMention } from "../inform/list-json.js";
 import { readWords, type StoredMention } from "../mention.js";
 import { NOTHING_TYPED, parseFields, readBodyOfComment } from "./comment-fields.js";
@@ -28,10 +28,8 @@ const NO_BODY = 0;
 const HELD_NOTE = "#twtxt-comment-held";
 
 /** The mails to readers about answers. */
-interface Mails {
+interface Mails extends Pick<AnswerReaders, "readState" | "removeComment"> {
   add(wish: Wish, network: string): Promise<MailState>;
-  readState(guest: string): Promise<MailState>;
-  removeComment(guest: string, id: string): Promise<void>;
 }
 
 interface EndpointParts extends Omit<SignaturePolicy, "allowed"> {
@@ -121,12 +119,12 @@ async function listOwn(request: HttpRequest, parts: EndpointParts): Promise<Resp
   return json({ comments, ...(mail && { mail }) });
 }
 
-async function readFeed(guest: string, { comments, choosePages }: EndpointParts): Promise<string> {
+async function readFeed(guest: string, { comments }: EndpointParts): Promise<string> {
   const own = await comments.list(guest);
   const shown = own.flatMap(({ comment }) => (comment.state === "shown" ? [comment] : []));
   const [first] = shown;
   if (!first) throw new TwtxtError("not-found", "There is no such feed.");
-  return formatGuestFeed(shown, first.identity, choosePages(first.target).words.feed);
+  return formatGuestFeed(shown, first.identity);
 }
 
 function toOwn(comment: StoredMention, answers: number): OwnComment {

@@ -1,4 +1,5 @@
 // plugin/mentions/comments/comments.ts: the comments of readers without a site, stored as replies. PROTOCOL 2.6
+import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { serialize } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
@@ -80,7 +81,7 @@ export class Comments {
   async add(fields: CommentFields, by: Commenter): Promise<StoredMention> {
     const contents = readContents(fields);
     const target = this.#findOpenPost(fields.target);
-    const feed = this.#feed(by.key ?? (await this.#nameAnonymous(target, contents)));
+    const feed = this.#feed(by.key ?? this.#nameAnonymous(target, contents));
     return this.#inTurn(async () => {
       const { received, moderation } = this.#parts;
       await moderation.blockList?.refresh();
@@ -140,8 +141,9 @@ export class Comments {
   }
 
   /** The guest of an unsigned comment: the same for the same words on one day, so that a repeat is known. */
-  async #nameAnonymous(target: string, { name, text }: CommentContents): Promise<string> {
-    return `anon-${(await this.#parts.shares.digest([target, name, text].join("\n"))).slice(0, 16)}`;
+  #nameAnonymous(target: string, { name, text }: CommentContents): string {
+    const day = formatTimestamp(this.#parts.now()).slice(0, 10);
+    return `anon-${hash("sha256", [day, target, name, text].join("\n")).slice(0, 16)}`;
   }
 
   /** @returns the URL of the post as the site writes it. @throws TwtxtError `not-found`, `comments-closed` */

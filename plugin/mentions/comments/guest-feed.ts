@@ -76,10 +76,11 @@ function toNick(name: string): string {
   return isNick(nick) ? nick : "guest";
 }
 
-/** Writes the feed of a guest. @param comments - those that are shown, oldest first, at least one. @param about - what it is, with `{host}` */
-export function formatGuestFeed(comments: readonly StoredMention[], url: string, about: string): string {
+/** Writes the feed of a guest. @param comments - those that are shown, oldest first, at least one */
+export function formatGuestFeed(comments: readonly StoredMention[], url: string): string {
   const name = comments.at(-1)?.author.name ?? "";
-  const description = [about.replace("{host}", new URL(url).host)];
+  // Without words: the site may be in any language.
+  const description = [new URL(url).host];
   const twts = comments.map(({ timestamp, text }) => ({ timestamp: timestamp ?? "", text }));
   return formatFeed({ fields: { nick: [toNick(name)], url: [url], description }, twts });
 }
