@@ -48,7 +48,8 @@ const DEPTH = 100;
 /** The label of accounts and posts that are only for people with an account. */
 const FOR_ACCOUNTS_ONLY = "!no-unauthenticated";
 
-const Labels = v.optional(v.array(v.object({ val: v.string() })), []);
+const list = <T extends v.GenericSchema>(item: T) => v.optional(v.array(item), []);
+const Labels = list(v.object({ val: v.string() }));
 const Actor = v.object({
   did: v.string(),
   handle: v.string(),
@@ -64,7 +65,7 @@ const Facet = v.object({
 const Post = v.object({
   uri: v.string(),
   author: Actor,
-  record: v.object({ text: v.string(), createdAt: v.string(), facets: v.optional(v.array(v.unknown()), []) }),
+  record: v.object({ text: v.string(), createdAt: v.string(), facets: list(v.unknown()) }),
   likeCount: v.optional(v.number(), 0),
   repostCount: v.optional(v.number(), 0),
   labels: Labels,
@@ -72,18 +73,10 @@ const Post = v.object({
 type Post = v.InferOutput<typeof Post>;
 
 /** A post with the answers to it. Other items are posts that are gone or hidden. */
-const ThreadPost = v.object({ post: Post, replies: v.optional(v.array(v.unknown()), []) });
-const ThreadAnswer = v.object({
-  thread: v.unknown(),
-  threadgate: v.optional(
-    v.object({ record: v.optional(v.object({ hiddenReplies: v.optional(v.array(v.string()), []) })) }),
-  ),
-});
-const Page = v.object({
-  cursor: v.nullish(v.string()),
-  likes: v.optional(v.array(v.unknown()), []),
-  repostedBy: v.optional(v.array(v.unknown()), []),
-});
+const ThreadPost = v.object({ post: Post, replies: list(v.unknown()) });
+const Gate = v.object({ record: v.optional(v.object({ hiddenReplies: list(v.string()) })) });
+const ThreadAnswer = v.object({ thread: v.unknown(), threadgate: v.optional(Gate) });
+const Page = v.object({ cursor: v.nullish(v.string()), likes: list(v.unknown()), repostedBy: list(v.unknown()) });
 const Like = v.object({ createdAt: v.optional(v.string(), ""), actor: Actor });
 const REACTIONS = { like: "getLikes", repost: "getRepostedBy" };
 
