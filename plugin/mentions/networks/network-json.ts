@@ -163,10 +163,7 @@ export async function readReactions(
  * @see docs.joinmastodon.org/api/rate-limits (`X-RateLimit-Reset` is a date), docs.bsky.app/docs/advanced-guides/rate-limits
  *   (`ratelimit-reset` is in seconds since 1970)
  */
-export function readPause(
-  { status, headers }: Pick<GuardedResponse, "status" | "headers">,
-  now: number,
-): number | null {
+export function readPause({ status, headers }: GuardedResponse, now: number): number | null {
   const retryAfter = parseRetryAfter(headers["retry-after"], now);
   if (retryAfter !== null && status !== 200) return retryAfter;
   const read = (name: string) => headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`] ?? "";

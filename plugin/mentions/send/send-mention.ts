@@ -313,11 +313,7 @@ function readHost(url: string): string {
 }
 
 /** What a report says before an attempt. */
-export function toReport(
-  { kind }: Change,
-  mention: Pick<LiveMention, "timestamp" | "nick" | "target" | "isLink" | "network">,
-) {
-  const { timestamp, nick, target, isLink, network } = mention;
+export function toReport({ kind }: Change, { timestamp, nick, target, isLink, network }: LiveMention) {
   return { kind, timestamp, nick, target, isLink, network, endpoint: null, method: null };
 }
 
