@@ -18,8 +18,18 @@ describe("the scripts of pages with comments", () => {
   });
 });
 
+/** A script for a page that was opened long enough ago: the form waits before it sends a comment that was written faster. */
+const OPENED_EARLIER = `
+  const { now } = Performance.prototype;
+  Performance.prototype.now = function () { return now.call(this) + 3000; };
+`;
+
 /** A reader in a tab. */
-async function reader({ url }: CommentedBlog, where = openTab(), path = "/posts/quinces/"): Promise<Page> {
+async function reader(
+  { url }: CommentedBlog,
+  where = openTab({ script: OPENED_EARLIER }),
+  path = "/posts/quinces/",
+): Promise<Page> {
   const page = await where;
   await page.goto(url + path);
   return page;
@@ -28,6 +38,7 @@ async function reader({ url }: CommentedBlog, where = openTab(), path = "/posts/
 /** A page in a browser of its own, which is closed after the test. */
 async function otherBrowser(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await sharedChromium()).newPage(options);
+  await page.addInitScript(OPENED_EARLIER);
   onTestFinished(() => page.close());
   return page;
 }
@@ -130,7 +141,8 @@ describeInChromium("a reader under a post", () => {
   });
 
   it("keeps a draft with whom it answers, and the words of a comment that could not be sent", async () => {
-    const page = await reader(blog);
+    // The form waits, as it does for a reader who writes at once.
+    const page = await reader(blog, openTab());
     await expect.poll(() => item(page, "By hand").count()).toBe(1);
     await item(page, "By hand").getByRole("link", { name: "Reply: Fred" }).click();
     await page.getByRole("textbox", { name: "Your reply to Fred" }).fill("A draft");
@@ -225,7 +237,7 @@ describeInChromium("a reader whose comment is refused", () => {
 describeInChromium("a reader who wants to be told of answers by mail", () => {
   it("gives an address with a comment or a message, confirms it, sees that on both pages, and stops it", async () => {
     const blog = await commentedBlog("mentions: { comments: { mail: true } }, inbox: { guests: { mail: true } }");
-    const page = await reader(blog, openTab({ viewport: { width: 320, height: 900 } }));
+    const page = await reader(blog, openTab({ viewport: { width: 320, height: 900 }, script: OPENED_EARLIER }));
     const field = page.getByLabel("Tell me by mail when there is an answer (optional)");
     await page.getByText("Write a comment").click();
     // Shown once the site has told the script that it sends mail.

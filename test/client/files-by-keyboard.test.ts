@@ -9,7 +9,7 @@ import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { blobAuthors, PNG } from "../cli/blob-author.js";
 import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium } from "../helpers/chromium.js";
-import { openTab } from "../helpers/tabs.js";
+import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { filesSite } from "./files-site.js";
 import { expectAccessible, expectFits } from "./looks.js";
@@ -28,7 +28,7 @@ interface OpenRoom {
 }
 
 async function opened(client: ClientUnderTest): Promise<OpenRoom> {
-  const tab = await openTab();
+  const tab = await openTab({ script: LOOK_OFTEN });
   await tab.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const left: string[] = [];
   tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { postDrafts } from "../../plugin/author/notes/post-drafts.js";
 import type { GitSite } from "../author/notes/git-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
-import { openTab } from "../helpers/tabs.js";
+import { openTab, SHORT_PAUSES } from "../helpers/tabs.js";
 import type { ClientUnderTest } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
@@ -12,7 +12,7 @@ import { clientOf, fieldOf, writer } from "./writer.js";
 
 /** Opens the composer in a tab of the client. */
 async function composer(client: ClientUnderTest): Promise<Page> {
-  const tab = await openTab();
+  const tab = await openTab({ script: SHORT_PAUSES });
   await tab.goto(client.link);
   await tab.waitForURL(`${client.origin}/timeline`);
   await tab.goto(`${client.origin}/write`);
@@ -81,7 +81,7 @@ describeInChromium("a draft that is typed in a browser", () => {
     const first = await composer(client);
     await type(first, "Shared");
     await isSaved(first);
-    const second = await openTab();
+    const second = await openTab({ script: SHORT_PAUSES });
     await second.goto(first.url());
     await type(first, ", first");
     await expect.poll(() => draftsOn(alice)).toEqual(["Shared, first"]);

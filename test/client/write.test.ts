@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { GitSite } from "../author/notes/git-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { openTab } from "../helpers/tabs.js";
+import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
 import { expectAccessible, expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, published, writer } from "./writer.js";
@@ -358,7 +358,7 @@ describeInChromium("the room to write in, in a browser", () => {
     const fields = { answered: fieldOf(text, "answered"), replyTo: fieldOf(text, 'replyTo" class="wide') };
     const body = `I do, @dave. [See](http://127.0.0.1:9/${"long.".repeat(20)}) ${"word ".repeat(30)}`;
     const { text: draft } = await visitor.submit("/write/draft", { ...fields, body });
-    const tab = await openTab();
+    const tab = await openTab({ script: LOOK_OFTEN });
     const [name = "", value = ""] = visitor.cookie.split("=");
     await tab.context().addCookies([{ name, value, url: client.origin }]);
     await tab.goto(`${client.origin}/write?draft=${fieldOf(draft, "id")}&notified=yes`);
@@ -374,7 +374,7 @@ describeInChromium("the room to write in, in a browser", () => {
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello");
     await visitor.post("/write/publish", { file, shown: fieldOf(page, "shown") });
-    const tab = await openTab();
+    const tab = await openTab({ script: LOOK_OFTEN });
     const [name = "", value = ""] = visitor.cookie.split("=");
     await tab.context().addCookies([{ name, value, url: client.origin }]);
     await tab.goto(`${client.origin}/write/publication`);

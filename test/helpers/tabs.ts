@@ -19,6 +19,18 @@ interface Tab {
   scripts: (() => Promise<unknown>)[];
 }
 
+/** A script for a page that looks five times as often whether what it shows has changed, such as the progress of an upload. */
+export const LOOK_OFTEN = `
+  const { setInterval } = globalThis;
+  globalThis.setInterval = (work, milliseconds) => setInterval(work, milliseconds / 5);
+`;
+/** A script for a page whose pauses of a few seconds are ten times shorter. Longer ones are time limits. */
+export const SHORT_PAUSES = `
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = (work, milliseconds = 0, ...given) =>
+    setTimeout(work, milliseconds > 5000 ? milliseconds : milliseconds / 10, ...given);
+`;
+
 /** The events that tests listen to. */
 const EVENTS = ["console", "dialog", "request", "requestfailed", "requestfinished"];
 const VIEWPORT = { width: 1280, height: 720 };
