@@ -325,8 +325,8 @@ function isFunction(value: unknown): boolean {
 /** Whether this is the IANA name of a time zone. */
 export function isTimeZone(value: string): boolean {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: value });
-    return true;
+    // A formatter costs more than the rest of the settings.
+    return value === "UTC" || Boolean(new Intl.DateTimeFormat("en", { timeZone: value }));
   } catch {
     return false;
   }
