@@ -46,8 +46,12 @@ type Libsql = new (file: string, options: { readonly: boolean }) => Database;
 export function openDatabase(file: string, { isReadOnly = false } = {}): Database {
   const engine = loadNodeSqlite();
   if (engine) return new engine.DatabaseSync(file, { readOnly: isReadOnly });
-  return new (loadLibsql())(file, { readonly: isReadOnly });
+  libsql ??= loadLibsql();
+  return new libsql(file, { readonly: isReadOnly });
 }
+
+/** Loaded once, because `npm ci` or a new deploy may remove its files while a server runs. */
+let libsql: Libsql | undefined;
 
 /** Its loader asks for Node's report of the process, for which Node.js looks up the name of each connected host, and blocks. */
 function loadLibsql(): Libsql {

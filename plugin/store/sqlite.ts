@@ -5,6 +5,7 @@
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "./chunks.js";
+import { errorCode } from "./disk.js";
 import { SpaceReserve } from "./space-reserve.js";
 import { Connection } from "./sqlite-connection.js";
 import { SqliteReader, withStoreErrors } from "./sqlite-reader.js";
@@ -149,7 +150,12 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
   async #commit(steps: readonly Step[]): Promise<StepResult[]> {
     if (!this.#thread) return this.#connection.commit(steps);
     await this.#connection.prepareToWrite();
-    return this.#thread.commit(steps);
+    return this.#thread.commit(steps).catch((error) => {
+      if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
+      // The package libsql was removed since, so that no further thread can load it.
+      this.#thread = null;
+      return this.#connection.commit(steps);
+    });
   }
 
   async #putFile(

@@ -35,6 +35,8 @@ type Answer = { results: StepResult[]; error?: undefined } | { error: { message:
 
 /** The thread of one database, started by its first transaction. It runs one transaction at a time. */
 export class WriteThread {
+  /** Found once: the package may be removed while a server runs. */
+  readonly #libsql = libsqlFile();
   #thread: Worker | null = null;
   #answer: ((answer: Answer) => void) | null = null;
 
@@ -65,7 +67,7 @@ export class WriteThread {
   }
 
   #start(): Worker {
-    const thread = new Worker(SCRIPT, { eval: true, workerData: { file: this.file, libsql: libsqlFile() } });
+    const thread = new Worker(SCRIPT, { eval: true, workerData: { file: this.file, libsql: this.#libsql } });
     const answer = (answer: Answer) => {
       if (this.#thread === thread) this.#answer?.(answer);
     };

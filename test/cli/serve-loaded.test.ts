@@ -1,4 +1,5 @@
 // test/cli/serve-loaded.test.ts: `serve` while `npm ci` or a new deploy removes the files that it was started from.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +72,30 @@ function ask({ url }: Server, method: string, path: string, body?: Uint8Array): 
   return fetch(url + path, { method, headers: signed, ...(body && { body: Buffer.from(body) }) });
 }
 
+/** Stores a value before and after its packages, named second, are removed. */
+const STORING = `import { rmSync } from "node:fs";
+import { SqliteStore } from "./sqlite.js";
+const [folder, packages] = process.argv.slice(2);
+const store = new SqliteStore(folder);
+await store.prepareForServer();
+await store.put("before", Buffer.from("quinces"));
+rmSync(packages);
+// As after some seconds without a request.
+store.close();
+await store.put("after", Buffer.from("pears"));
+console.log((await store.keys("")).join());
+store.close();`;
+
 describe("serve, after the files that it was started from are gone", () => {
+  it("opens its database again, and stores", async () => {
+    const [script, packages] = [join(folder, "store/store.mjs"), join(folder, "store/node_modules")];
+    const stdin = { contents: STORING, resolveDir: join(REPO, "plugin/store") };
+    await build({ stdin, outfile: script, bundle: true, packages: "external", format: "esm", platform: "node" });
+    symlinkSync(join(REPO, "node_modules"), packages);
+    const stored = execFileSync(process.execPath, [script, join(folder, "data"), packages], { encoding: "utf8" });
+    expect(stored.trim()).toBe("after,before");
+  });
+
   it("verifies mentions, notifies, reads feeds, takes messages and blobs, and loads a new build", async () => {
     const bob = await peer();
     const phone = await telephone();
