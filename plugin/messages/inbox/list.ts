@@ -28,7 +28,8 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
 /**
  * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first, or newest first with `order=newest`.
  *
- * `after` is strict: each message has a later time than those stored before it. `Link: rel="next"` leads to the next page.
+ * `after` is strict. A message has a later time than those stored before it began to be stored, so readers poll with a cursor
+ * that is a minute old. `Link: rel="next"` leads to the next page.
  * A matching `If-None-Match` costs one listing of as many keys.
  *
  * @param inboxUrl - the public URL of this inbox
