@@ -125,19 +125,17 @@ describe("an inbox of eleventy-twtxt serve", () => {
   it("loses no acknowledged message, whenever it is killed", async () => {
     const alice = alicesSite();
     const kept: string[] = [];
-    for (let round = 0; round < 2; round += 1) {
-      const server = await serveProcess(alice);
-      const bodies = Array.from({ length: 8 }, (_, i) => sealed(round * 8 + i));
-      const answers = bodies.map(async (body) => {
-        const answer = await deliver(server, body).catch(() => null);
-        if (answer?.status === 202) kept.push(idOf(body));
-      });
-      await answers[0];
-      await server.end("SIGKILL");
-      await Promise.all(answers);
-    }
+    const killed = await serveProcess(alice);
+    const bodies = Array.from({ length: 8 }, (_, i) => sealed(i));
+    const answers = bodies.map(async (body) => {
+      const answer = await deliver(killed, body).catch(() => null);
+      if (answer?.status === 202) kept.push(idOf(body));
+    });
+    await answers[0];
+    await killed.end("SIGKILL");
+    await Promise.all(answers);
     const server = await serve(alice);
-    expect(kept.length).toBeGreaterThanOrEqual(2);
+    expect(kept).not.toEqual([]);
     expect(await idsIn(server)).toEqual(expect.arrayContaining(kept));
   });
 
