@@ -144,7 +144,7 @@ export class Form extends GuestForm<typeof ENGLISH, "text" | "name" | "site" | "
       const known = item?.querySelector(":scope > .twtxt-actions");
       if (!item || known?.querySelector("[name=edit]")) continue;
       const actions = known ?? toDom(element("p", { class: "twtxt-actions" }));
-      const act = { edit: () => this.#edit(id), remove: () => this.attempt(this.#remove(id)) };
+      const act = { edit: () => this.#edit(id), remove: () => this.attempt(this.#remove(id, source)) };
       for (const name of ["edit", "remove"] as const) {
         const button = toDom(actionButton(name, this.words[name], false));
         button.addEventListener("click", act[name]);
@@ -158,13 +158,8 @@ export class Form extends GuestForm<typeof ENGLISH, "text" | "name" | "site" | "
     return this.host.parentElement?.querySelector(`li[data-source="${CSS.escape(source)}"]`) ?? null;
   }
 
-  /** @returns the comment as it was last read */
-  #find(id: string): OwnComment | undefined {
-    return this.#own.find((comment) => comment.id === id);
-  }
-
   #edit(id: string): void {
-    const comment = this.#find(id);
+    const comment = this.#own.find((own) => own.id === id);
     if (!comment) return;
     this.#editing = id;
     const { text, name, site } = this.fields;
@@ -172,12 +167,12 @@ export class Form extends GuestForm<typeof ENGLISH, "text" | "name" | "site" | "
     this.#open();
   }
 
-  async #remove(id: string): Promise<void> {
+  async #remove(id: string, source: string): Promise<void> {
     if (!confirm(this.words.removeConfirm)) return;
     const answer = await this.#ask("DELETE", `/${id}`);
     if (typeof answer === "string") return this.say(answer);
     if (this.#editing === id) this.#reset();
-    const item = this.#findItem(this.#find(id)?.source ?? "");
+    const item = this.#findItem(source);
     await this.#refresh();
     // Answers keep their place, until the list is read again.
     if (!item?.querySelector("li")) item?.remove();

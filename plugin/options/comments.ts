@@ -6,18 +6,8 @@ import { amount, optionalOr, wordOptions, yesNo } from "./value-types.js";
 /** The option as an object. */
 const COMMENTS = v.strictObject(
   {
-    trust: amount(
-      "Approved comments of a reader after which further ones are shown at once; 0 to approve each one.",
-      0,
-      1000,
-      1,
-    ),
-    perDay: amount(
-      "Comments a day, besides those of trusted readers. One network address can use a tenth.",
-      1,
-      10_000,
-      100,
-    ),
+    trust: amount("Approved comments after which a reader's others are shown at once; 0 for never.", 0, 1000, 1),
+    perDay: amount("Comments a day, besides those of trusted readers; a tenth from one address.", 1, 10_000, 100),
     held: amount("Comments that may wait for your approval.", 1, 10_000, 500),
     words: v.optional(
       v.strictObject(
