@@ -69,7 +69,7 @@ export class Rows {
   find(key: string): Entry | undefined {
     const sql = "SELECT etag, size, value, file FROM entries WHERE key = ?";
     const found = this.#prepared(sql).get(key);
-    return found && ({ ...found, value: toBuffer(found.value) } as Entry);
+    return found && ({ ...found, value: found.file === null ? toBuffer(found.value) : null } as Entry);
   }
 
   has(key: string): boolean {
@@ -164,7 +164,7 @@ export class Rows {
   }
 }
 
-/** The engines return bytes as `Uint8Array` or as `Buffer`. */
-function toBuffer(value: SqlValue | undefined): Buffer | null {
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : null;
+/** The engines return bytes as `Uint8Array` or as `Buffer`, and Node.js 22 stores an empty value of another thread as NULL. */
+function toBuffer(value: SqlValue | undefined): Buffer {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.alloc(0);
 }
