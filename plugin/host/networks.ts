@@ -1,7 +1,8 @@
 // plugin/host/networks.ts: wires what is read on other networks. PROTOCOL 2.7
 import { readMastodonAccount } from "../mentions/networks/account-variables.js";
 import { readPostedCopies } from "../mentions/networks/network-records.js";
-import { type PostCopy, parseCopy, type ReaderParts, readThreads } from "../mentions/networks/read-threads.js";
+import { parseCopy } from "../mentions/networks/parse-copy.js";
+import { type PostCopy, type ReaderParts, readThreads } from "../mentions/networks/read-threads.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";

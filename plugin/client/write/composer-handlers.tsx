@@ -32,8 +32,7 @@ import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyPage, parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
-import { findNetwork, parsePostUrl } from "../../mentions/networks/bluesky.js";
-import { parseStatusUrl } from "../../mentions/networks/mastodon.js";
+import { findNetwork, parseCopy } from "../../mentions/networks/parse-copy.js";
 import { NETWORK_NAMES } from "../../options/syndicate.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
@@ -184,7 +183,7 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
     throw new TwtxtError("bad-usage", `"${source.slice(0, MAX_SHOWN)}" names neither a twt nor a web page.`);
   }
   // The copy of the note answers a post on another network, whose URL may be of any form.
-  const isPost = c.req.query("on") !== undefined || parsePostUrl(source) !== null || parseStatusUrl(source) !== null;
+  const isPost = c.req.query("on") !== undefined || parseCopy(source) !== null;
   if (reply === null && isPost) return { ...empty, replyTo: source };
   // A page has no hash, so an answer to it is a note with its link. A template language of the site would interpret "{{".
   if (reply === null) return { ...empty, body: `${source.replaceAll("{", "%7B")}\n\n` };
@@ -202,7 +201,7 @@ function describeAnsweredPage(replyTo: string | null, { settings }: Site): strin
   if (page === null) return null;
   const { host } = new URL(page);
   const network = findNetwork(page);
-  const ifFound = network === "bluesky" || parseStatusUrl(page) !== null ? "" : ", if its server finds it there";
+  const ifFound = parseCopy(page) !== null ? "" : ", if its server finds it there";
   return settings.syndicate?.includes(network)
     ? `After you publish it, your account on ${NETWORK_NAMES[network]} answers the post at ${host}${ifFound}.`
     : `Your answer stands on your site alone: nothing is posted at ${host}, because the option syndicate does not name "${network}".`;

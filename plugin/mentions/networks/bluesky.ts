@@ -5,7 +5,7 @@ import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { canParseUrl } from "../../url.js";
 import { webUrlOrNull } from "../verify/source-text.js";
-import type { Answer, Copy, NetworkName, ReadThread } from "./network.js";
+import type { Answer, Copy, ReadThread } from "./network.js";
 import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectValid } from "./network-json.js";
 
 /** Answers without an account. */
@@ -35,11 +35,6 @@ export function toCopy(actor: string, key: string): Copy {
 /** The page of an account. @param actor - its handle or DID */
 export function toAccountPage(actor: string): string {
   return `${PAGES}/${actor}`;
-}
-
-/** Where an answer to a page is posted. Servers of the fediverse find the posts of all others. */
-export function findNetwork(page: string): NetworkName {
-  return parsePostUrl(page) === null ? "mastodon" : "bluesky";
 }
 
 /** A thread of 5,000 replies. */

@@ -22,11 +22,11 @@ import {
   resultOfError,
   toReport,
 } from "../send/send-mention.js";
-import { findNetwork } from "./bluesky.js";
 import { type TextPart, toParts } from "./copy-text.js";
 import type { Copy, CopyToPost, Picture, PostingAccount } from "./network.js";
 import { NetworkError } from "./network-json.js";
 import { noteFault, notePostedCopy, type PostedCopies, readPostedCopies } from "./network-records.js";
+import { findNetwork } from "./parse-copy.js";
 
 const DAY = 24 * 3600_000;
 /** Older posts are never posted, whatever the store knows. PROTOCOL 2.3 */

@@ -14,8 +14,8 @@ import type { Moderation } from "../receive/moderation.js";
 import type { ReceivedMentions } from "../receive/received.js";
 import { readContent } from "../verify/page-content.js";
 import { quoteName, TEXT_LIMIT } from "../verify/source-text.js";
-import { parsePostUrl, readBlueskyThread } from "./bluesky.js";
-import { parseStatusUrl, readMastodonThread } from "./mastodon.js";
+import { readBlueskyThread } from "./bluesky.js";
+import { readMastodonThread } from "./mastodon.js";
 import type { Answer, Copy, NetworkName, ReadThread, Thread, ThreadParts } from "./network.js";
 import { NetworkError, readPause } from "./network-json.js";
 import { type Reading, THREAD_READINGS, ThreadReadings } from "./network-records.js";
@@ -72,11 +72,6 @@ interface Due extends Pick<PostCopy, "page"> {
   key: string;
   /** When it is due. */
   at: number;
-}
-
-/** @returns `null` for a URL that is not read, such as one of another network */
-export function parseCopy(url: string): Copy | null {
-  return parsePostUrl(url) ?? parseStatusUrl(url);
 }
 
 /** When a thread is read next; `null` for never again. */
