@@ -50,11 +50,29 @@ export async function mailbox(options: SMTPServerOptions = {}): Promise<Mailbox>
     },
     ...options,
   });
+  greetAtOnce(server);
   server.on("error", () => {});
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, box.host, () => resolve()));
   box.port = (server.server.address() as AddressInfo).port;
   return box;
+}
+
+/** The methods of a connection that are not in its types. */
+interface Greeter {
+  init(): void;
+  _setListeners(then: () => void): void;
+  connectionReady(): void;
+}
+
+/** By itself, it waits for a tenth of a second, to refuse clients that talk too soon. */
+function greetAtOnce({ connections }: SMTPServer): void {
+  const add = connections.add.bind(connections);
+  connections.add = (connection) => {
+    const greeter = connection as unknown as Greeter;
+    greeter.init = () => greeter._setListeners(() => greeter.connectionReady());
+    return add(connection);
+  };
 }
 
 function parsed(source: string): Pick<ReceivedMail, "headers" | "headerNames" | "text"> {

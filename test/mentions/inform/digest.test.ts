@@ -378,7 +378,6 @@ describe("digests", () => {
     box.refusal = "over quota";
     for (let day = 0; day < 5; day += 1) {
       addMention(`of day ${day}`);
-      // The mail server makes each failure wait for a tenth of a second.
       await runFor(24, {}, 6);
     }
     box.refusal = null;
