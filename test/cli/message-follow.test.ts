@@ -3,6 +3,7 @@ import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Sleep, sleep } from "../../plugin/store/retry.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND } from "../helpers/paths.js";
+import { shortenPauses } from "../helpers/time-limits.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
 import { longCommand } from "./helpers.js";
 import { describeWithoutKeychain } from "./machine.js";
@@ -165,6 +166,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   it.each([{ isStreaming: true }, { isStreaming: false }])(
     "reports an outage once, and continues after it: streaming $isStreaming",
     async (host) => {
+      shortenPauses();
       const { alice, bob } = await correspondents(["alice", "bob"], host);
       await alice.message("send", bob.address, "first");
       const following = await follow(bob, "--every", "5");

@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { type BlobAuthor, blobAuthors } from "../cli/blob-author.js";
 import { describeInChromium } from "../helpers/chromium.js";
-import { openTab } from "../helpers/tabs.js";
+import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
@@ -107,7 +107,7 @@ describe("an upload that the browser is still sending", () => {
 
 /** A page that sends at most this many bytes per second. */
 async function slowPage(client: ClientUnderTest, uploadThroughput: number): Promise<Page> {
-  const tab = await openTab();
+  const tab = await openTab({ script: LOOK_OFTEN });
   await tab.goto(client.link);
   await tab.waitForURL(`${client.origin}/files`);
   const session = await tab.context().newCDPSession(tab);
