@@ -11,6 +11,7 @@ import { readPrefix } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
 import { describeFullDisk } from "../store/disk.js";
 import { markInUse, processesUsing } from "../store/processes.js";
+import { LastingRefusal } from "../store/s3-bucket.js";
 import { SqliteStore } from "../store/sqlite.js";
 import { systemCode } from "../store/sqlite-driver.js";
 import type { StreamingStore } from "../store/store.js";
@@ -151,26 +152,30 @@ interface ServedStore {
   leave(): Promise<void>;
 }
 
-/** As {@link useStore}, for a server, which starts on a full or read-only disk too: pages and the feed need no store. */
+/**
+ * As {@link useStore}, for a server, which also starts on a full or read-only disk, or while the service of its bucket is
+ * down: pages and the feed need no store.
+ */
 export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
   const { store, folder } = data;
-  const ready = Promise.resolve(true);
-  if (folder === null || !(store instanceof SqliteStore)) return { failure: null, ready, leave: await useStore(data) };
   try {
-    const leave = await useWritableStore(data, store);
-    return { failure: null, ready, leave: () => closeStore(store, leave) };
+    const leave = await useWritableStore(data);
+    return { failure: null, ready: Promise.resolve(true), leave: () => closeStore(store, leave) };
   } catch (error) {
-    const reason = unusable(folder, error);
-    if (!(reason instanceof TwtxtError) || !["ENOSPC", "EROFS"].includes(diskCode(reason))) throw reason;
-    await store.prepareForServer();
-    const failure = `${reason.message} Until then, pages and the feed are served, and nothing is stored.`;
-    return { failure, ...waitForStore(data, store) };
+    const reason = folder === null ? error : unusable(folder, error);
+    const isTemporary = folder === null ? isOutage(reason) : ["ENOSPC", "EROFS"].includes(diskCode(reason));
+    if (!(reason instanceof TwtxtError) || !isTemporary) throw reason;
+    if (store instanceof SqliteStore) await store.prepareForServer();
+    const failure = `${reason.message} Until that changes, pages and the feed are served, and nothing is stored.`;
+    return { failure, ...waitForStore(data) };
   }
 }
 
 /** @throws TwtxtError unless there is space for more than the next write */
-async function useWritableStore(data: SiteStore, store: SqliteStore): Promise<() => Promise<void>> {
+async function useWritableStore(data: SiteStore): Promise<() => Promise<void>> {
+  const { store } = data;
   const leave = await useStore(data);
+  if (!(store instanceof SqliteStore)) return leave;
   try {
     await store.prepareForServer();
     await store.checkWritable();
@@ -181,25 +186,25 @@ async function useWritableStore(data: SiteStore, store: SqliteStore): Promise<()
   }
 }
 
-async function closeStore(store: SqliteStore, leave: () => Promise<void>): Promise<void> {
-  store.close();
+async function closeStore(store: StreamingStore, leave: () => Promise<void>): Promise<void> {
+  if (store instanceof SqliteStore) store.close();
   await leave();
 }
 
 /** Tries to use a store until that succeeds. */
-function waitForStore(data: SiteStore, store: SqliteStore): Omit<ServedStore, "failure"> {
+function waitForStore(data: SiteStore): Omit<ServedStore, "failure"> {
   const leaving = new AbortController();
   const waiting = (async () => {
-    while (!leaving.signal.aborted) {
+    for (;;) {
       await sleep(RECHECK_MS, undefined, { signal: leaving.signal, ref: false }).catch(() => {});
-      const leave = await useWritableStore(data, store).catch(() => null);
+      if (leaving.signal.aborted) return null;
+      const leave = await useWritableStore(data).catch(() => null);
       if (leave) return leave;
     }
-    return null;
   })();
   const leave = async () => {
     leaving.abort();
-    await closeStore(store, (await waiting) ?? nothing);
+    await closeStore(data.store, (await waiting) ?? nothing);
   };
   return { ready: waiting.then((used) => used !== null && !leaving.signal.aborted), leave };
 }
@@ -235,6 +240,12 @@ export function folderName(url: string): string {
   const name = site.replace(/[^a-z0-9.-]+/g, "_").slice(0, MAX_NAME);
   if (name === site && /[a-z0-9]$/.test(name)) return name;
   return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
+}
+
+/** Whether a bucket failed for a reason that may pass: its service could not be reached, or was overloaded. */
+function isOutage(error: unknown): boolean {
+  const { cause } = Object(error) as { cause?: unknown };
+  return cause instanceof Error && !(cause instanceof LastingRefusal);
 }
 
 /** The code of the error of the file system or of SQLite that caused an error; or empty. */

@@ -5,7 +5,7 @@ import { retry } from "./retry.js";
 /** Pauses before the second and later tries. */
 const PAUSES_MS = [100, 200, 400, 800, 1600];
 /** Statuses that mean that nothing was written. */
-const REFUSED = [409, 429];
+export const REFUSED = [409, 429];
 /** The status of an overloaded storage: nothing was written, unless it was sent by something in front of the storage. */
 const OVERLOADED = 503;
 

@@ -3,7 +3,7 @@ import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
 import { canParseUrl, decodePercent } from "../url.js";
-import { fetchWithRetry, RepeatableRefusal } from "./fetch-with-retry.js";
+import { fetchWithRetry, REFUSED, RepeatableRefusal } from "./fetch-with-retry.js";
 import { isKey } from "./store.js";
 
 /** Names that S3 allows, and those of older buckets and other services. */
@@ -121,6 +121,9 @@ function bucketUrl(endpoint: string, bucket: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}/${bucket}`;
 }
 
+/** A refusal that a later try does not change, such as that of a wrong access key. */
+export class LastingRefusal extends Error {}
+
 interface Refusal {
   /** Such as `NoSuchKey`. */
   code: string | undefined;
@@ -135,7 +138,8 @@ async function readRefusal({ status, body }: Response): Promise<Refusal> {
   const [message] = readTexts(text, "Message");
   const reason = [code, message].filter((part) => part !== undefined).join(": ");
   const why = reason.replace(/\p{C}+/gu, " ").slice(0, WHY_LENGTH);
-  const error = new Error(`it answered with status ${status}${why && ` (${why})`}${status === 403 ? FORBIDDEN : ""}`);
+  const Kind = status >= 500 || REFUSED.includes(status) ? Error : LastingRefusal;
+  const error = new Kind(`it answered with status ${status}${why && ` (${why})`}${status === 403 ? FORBIDDEN : ""}`);
   if (status === 412) return { code, error, expectedFailure: "condition does not hold" };
   return { code, error, expectedFailure: status === 404 && code === "NoSuchKey" ? "no such key" : null };
 }

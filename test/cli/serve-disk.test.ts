@@ -68,7 +68,7 @@ describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
       await expect
         .poll(server.output)
         .toContain(
-          `Data cannot be stored in ${disk}: ${why}. Name another folder with --store DIR. Until then, pages and the feed are served, and nothing is stored.`,
+          `Data cannot be stored in ${disk}: ${why}. Name another folder with --store DIR. Until that changes, pages and the feed are served, and nothing is stored.`,
         );
       expect(await statuses(server)).toEqual({ page: 200, feed: 200, mentions: 200, mention: 503, health: 503 });
       expect(await deleteBlob(server)).toBe(deletion);

@@ -3,9 +3,12 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadSite } from "../../plugin/author/site.js";
-import { folderName, storeFolder } from "../../plugin/author/site-store.js";
+import { folderName, storeFolder, useStoreToServe } from "../../plugin/author/site-store.js";
+import { S3Store } from "../../plugin/store/s3.js";
 import { builtHostSettings, builtSite, settingsFile } from "../helpers/built-site.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
+import { shortenPauses } from "../helpers/time-limits.js";
 import { ALICES_DATA, type Blog, command, testTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
@@ -101,5 +104,34 @@ describe("a folder that cannot be written", () => {
       1,
       `eleventy-twtxt: Data cannot be stored in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,
     ]);
+  });
+});
+
+describe("a bucket when serve starts", () => {
+  /** @param answer - the status of each answer, which may change */
+  async function useBucket(answer: { status: number }) {
+    const written = new Set<string>();
+    const { url: endpoint } = await loopbackServer(({ method, url = "" }, response) => {
+      const isWrittenAgain = method === "PUT" && written.size === written.add(url).size;
+      const whenUp = method === "DELETE" ? 204 : isWrittenAgain ? 412 : 200;
+      response.writeHead(answer.status === 200 ? whenUp : answer.status, { etag: '"e"' }).end();
+    });
+    const access = { region: "eu-central-1", accessKeyId: "tester", secretAccessKey: "secret" };
+    const store = new S3Store({ endpoint, bucket: "alice", ...access });
+    return useStoreToServe({ store, folder: null, place: "the bucket alice" });
+  }
+
+  it("may be overloaded: pages and the feed are served until it answers", async () => {
+    shortenPauses();
+    const answer = { status: 503 };
+    const { failure, ready, leave } = await useBucket(answer);
+    expect(failure).toMatch(/^The S3 bucket alice failed: .*status 503.*pages and the feed are served/);
+    answer.status = 200;
+    expect(await ready).toBe(true);
+    await leave();
+  });
+
+  it("must not refuse the key", async () => {
+    await expect(useBucket({ status: 403 })).rejects.toThrow(/status 403/);
   });
 });
