@@ -1,8 +1,7 @@
 // test/demo/netlify.ts: a blog on Netlify's local server.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { type Blog, repo } from "./blog.js";
 import { freePorts, type Running, start, until } from "./process.js";
 
@@ -11,8 +10,9 @@ const CLI = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
 /** Without these options it prompts the user, opens a browser, and downloads programs. */
 const DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
-/** The time in which it detects changed files. */
-const NOTICED_MS = 1_000;
+/** Written at each build: the functions, and a file that they share. */
+const FUNCTIONS = ".netlify/v1/functions";
+const SHARED_FILE = "twtxt-host.json";
 
 export interface NetlifyPlace {
   running: Running;
@@ -32,12 +32,21 @@ export async function serveAtNetlify(blog: Blog, environment: Record<string, str
     env: { ...process.env, ...environment, NO_COLOR: "1", CI: "1" },
   });
   const running = await start(child, `${blog.nick}: `, /Local dev server ready/);
-  const times = (text: string) => running.printed().split(text).length;
+  const times = (text: string) => running.printed().split(text).length - 1;
+  const folder = join(blog.folder, FUNCTIONS);
+  const readShared = () => readFileSync(join(folder, SHARED_FILE), "utf8");
+  let loaded = readShared();
+  let reloads = 0;
   return {
     running,
     async reloaded() {
-      await setTimeout(NOTICED_MS);
-      await until("the functions are loaded", async () => times("Reloading function") === times("Reloaded function"));
+      if (readShared() === loaded) return;
+      loaded = readShared();
+      const expected = reloads + readdirSync(folder).filter((name) => name.endsWith(".mjs")).length;
+      await until("the functions are loaded", async () => {
+        reloads = times("Reloaded function");
+        return reloads >= expected && reloads === times("Reloading function");
+      });
     },
     async invoke(name) {
       // The same request as that of `netlify functions:invoke`, which takes seconds to start.

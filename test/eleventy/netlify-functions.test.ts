@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { twtHashes } from "../../plugin/feed/hash.js";
 import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
@@ -37,12 +38,15 @@ const names = ({ folder }: BuiltSite) =>
 const text = ({ folder }: BuiltSite, path: string) => readFileSync(join(folder, path), "utf8");
 const source = (one: BuiltSite, name: string) => text(one, `${FOLDER}/twtxt-${name}.mjs`);
 
+/** The settings and pages that the functions share. */
+const shared = (one: BuiltSite) => JSON.parse(text(one, `${FOLDER}/twtxt-host.json`));
+
 /** The parts of a function's source that Netlify reads statically. */
 function read(one: BuiltSite, name: string) {
   const [, config = ""] = /^export const config = (.*);$/m.exec(source(one, name)) ?? [];
-  const [, event, factory, settings = ""] =
-    /^export default (?:\{ (\w+): )?(\w+)\((\{.*\}), pages\)(?: \})?;$/m.exec(source(one, name)) ?? [];
-  return { config: JSON.parse(config), event, factory, settings: JSON.parse(settings) };
+  const [, event, factory] =
+    /^export default (?:\{ (\w+): )?(\w+)\(host\.settings, host\.pages\)(?: \})?;$/m.exec(source(one, name)) ?? [];
+  return { config: JSON.parse(config), event, factory };
 }
 
 describe("the functions that a build for Netlify writes", () => {
@@ -60,16 +64,16 @@ describe("the functions that a build for Netlify writes", () => {
     delete process.env.TWTXT_SMTP_URL;
   });
 
-  it("are one for each endpoint and job, with a shared list of pages", () => {
+  it("are one for each endpoint and job, with a shared file of settings and pages", () => {
     expect(names(alice)).toEqual([
       "twtxt-deploy-succeeded.mjs",
       "twtxt-guest.mjs",
+      "twtxt-host.json",
       "twtxt-inbox.mjs",
       "twtxt-mention.mjs",
       "twtxt-mentions-api.mjs",
       "twtxt-mentions-feed.mjs",
       "twtxt-mentions-json.mjs",
-      "twtxt-pages.json",
       "twtxt-scheduled.mjs",
       "twtxt-site.mjs",
     ]);
@@ -108,21 +112,33 @@ describe("the functions that a build for Netlify writes", () => {
     expect(read(site, "mentions-json").config.path).toEqual(["/mentions.json", "/mentions.atom", "/guests/:guest.txt"]);
   });
 
-  it("import only the plugin's bundle and the list of pages", () => {
+  it("import only the plugin's bundle and the shared file", async () => {
     for (const file of names(alice).filter((name) => name.endsWith(".mjs"))) {
       const name = file.slice("twtxt-".length, -".mjs".length);
       const imports = [...source(alice, name).matchAll(/^import (.*) from "(.*?)"(.*);$/gm)].map(([, ...what]) => what);
       expect(imports).toEqual([
         [`{ ${read(alice, name).factory} }`, expect.stringMatching(/\/dist\/netlify\/.*\.js$/), ""],
-        ["pages", "./twtxt-pages.json", ` with { type: "json" }`],
+        ["host", "./twtxt-host.json", ` with { type: "json" }`],
       ]);
       expect(resolve(alice.folder, FOLDER, imports[0]?.[1] ?? "")).toBe(join(repo, `dist/netlify/${MODULES[name]}.js`));
       expect(source(alice, name)).not.toMatch(/process\.env|require\(/);
+      await expect(transform(source(alice, name), { format: "esm" })).resolves.toMatchObject({ warnings: [] });
     }
   });
 
+  // The bundler of `netlify dev` drops a second change within 300 ms, and then functions run with the former settings or pages.
+  it("change in one file with a new post and another option", async () => {
+    const first = await built(`{ host: "netlify" }`);
+    const before = new Map(names(first).map((name) => [name, text(first, `${FOLDER}/${name}`)]));
+    const options = `{ host: "netlify", mentions: { block: ["spam.example"] } }`;
+    const added = { "posts/second.md": post({ date: "2026-05-06T07:08:09Z" }, "Another post") };
+    const second = await built(options, { site: first, files: added });
+    const changed = names(second).filter((name) => text(second, `${FOLDER}/${name}`) !== before.get(name));
+    expect(changed).toEqual(["twtxt-host.json"]);
+  });
+
   it("contain the public settings but no secret", () => {
-    const { settings } = read(alice, "mention");
+    const { settings } = shared(alice);
     expect(settings).toEqual({
       version: 10,
       timeline: null,
@@ -191,7 +207,7 @@ describe("the functions that a build for Netlify writes", () => {
   });
 
   it("share the list of targets: the feed URLs, the HTML pages and the twts", () => {
-    const pages = JSON.parse(text(alice, `${FOLDER}/twtxt-pages.json`));
+    const { pages } = shared(alice);
     const feeds = ["https://alice.example/twtxt.txt", `https://old.example/it's\\\${here}`];
     // Answers may name a twt by a hash from an earlier URL of the feed, or from an earlier domain of its links.
     const formerText = (text: string) => text.replaceAll("https://alice.example/", "https://old.example/");
@@ -223,7 +239,7 @@ describe("the functions that a build for Netlify writes", () => {
     const without = await built(`{ host: "netlify", key: "${KEY}", inbox: { guests: false } }`);
     expect(names(without)).toContain("twtxt-inbox.mjs");
     expect(names(without)).not.toContain("twtxt-guest.mjs");
-    expect(read(without, "inbox").settings.inbox.guests).toBeNull();
+    expect(shared(without).settings.inbox.guests).toBeNull();
   });
 
   it("are removed by the next build when turned off, and functions of other tools stay", async () => {
@@ -233,7 +249,7 @@ describe("the functions that a build for Netlify writes", () => {
     expect(names(second)).toEqual([
       "other.mjs",
       "twtxt-deploy-succeeded.mjs",
-      "twtxt-pages.json",
+      "twtxt-host.json",
       "twtxt-scheduled.mjs",
     ]);
     expect(names(await built(`{ host: "netlify", functions: false }`, { site: second }))).toEqual(["other.mjs"]);
@@ -252,7 +268,7 @@ describe("a site with a path prefix", () => {
       "/blog/api/v1/mentions",
       "/blog/api/v1/mentions/*",
     ]);
-    expect(read(below, "mention").settings.urls.webmention).toBe("https://alice.example/blog/webmention");
+    expect(shared(below).settings.urls.webmention).toBe("https://alice.example/blog/webmention");
   });
 });
 

@@ -17,7 +17,7 @@ import type { SiteFile } from "./write-files.js";
 /** The folder of functions in Netlify's Frameworks API, from the project's root. */
 const FOLDER = ".netlify/v1/functions";
 const PACKAGE = "eleventy-plugin-twtxt";
-const PAGES = "twtxt-pages.json";
+const HOST = "twtxt-host.json";
 
 /** `aggregateBy` is an array, because Netlify silently turns a single name into "domain". The free plan has two rate limits. */
 export const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
@@ -74,7 +74,10 @@ function endpointFunction(
   };
 }
 
-/** The files of these functions, and a file with the site's pages, which they share. */
+/**
+ * The files of these functions, and a file with the settings and pages of the site, which they share. Most builds change only
+ * that file: `netlify dev` may drop a second change to what a function imports.
+ */
 export function functionFiles(
   functions: readonly NetlifyFunction[],
   site: PublishedSite,
@@ -85,16 +88,16 @@ export function functionFiles(
   return [
     ...functions.map((one) => ({
       path: toFileName(one.name),
-      content: source(one, site.settings, `${bundle}/${one.module}.js`),
+      content: source(one, `${bundle}/${one.module}.js`),
     })),
-    { path: PAGES, content: JSON.stringify(site.pages) },
+    { path: HOST, content: JSON.stringify(site) },
   ];
 }
 
 /** Writes the files and removes those of an earlier build, because only builds on Netlify start with an empty folder. */
 export async function writeFunctions(root: string, files: readonly SiteFile[]): Promise<void> {
   const folder = join(root, FOLDER);
-  const stale = [...NAMES.map(toFileName), PAGES].filter((name) => !files.some(({ path }) => path === name));
+  const stale = [...NAMES.map(toFileName), HOST].filter((name) => !files.some(({ path }) => path === name));
   await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
   if (files.length === 0) return;
   await mkdir(folder, { recursive: true });
@@ -112,12 +115,12 @@ function toFileName(name: FunctionName): string {
 }
 
 /** Netlify reads `config` and the event's name from the source, so both must be literals. */
-function source({ factory, paths, config, event }: NetlifyFunction, settings: HostSettings, bundle: string): string {
-  const handler = `${factory}(${JSON.stringify(settings)}, pages)`;
+function source({ factory, paths, config, event }: NetlifyFunction, bundle: string): string {
+  const handler = `${factory}(host.settings, host.pages)`;
   const routes = paths.length > 0 ? { path: paths } : {};
   return `// Written by ${PACKAGE} at each build.
 import { ${factory} } from ${JSON.stringify(bundle)};
-import pages from "./${PAGES}" with { type: "json" };
+import host from "./${HOST}" with { type: "json" };
 
 export default ${event ? `{ ${event}: ${handler} }` : handler};
 
