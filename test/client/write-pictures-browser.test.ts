@@ -99,6 +99,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       await tab.keyboard.press("Enter");
       await tab.getByText("1 picture added.").first().waitFor();
       expect(await text.inputValue()).toBe("First\n\n![pasted](picture-1.png)\n\nLast");
+      await tab.locator("textarea:focus").waitFor();
       await tab.keyboard.type(" and");
       expect(await text.inputValue()).toContain("(picture-1.png) and\n");
 

@@ -49,7 +49,8 @@ describe("the option fediverse", () => {
 
   it('"bridgy" is a redirect by a function on Netlify, about which there is nothing to say', async () => {
     const alice = await built("bridgy", "netlify");
-    expect(projectFile(alice, ".netlify/v1/functions/twtxt-fediverse.mjs")).toContain('"fediverse":"bridgy"');
+    expect(existsSync(join(alice.folder, ".netlify/v1/functions/twtxt-fediverse.mjs"))).toBe(true);
+    expect(projectFile(alice, ".netlify/v1/functions/twtxt-host.json")).toContain('"fediverse":"bridgy"');
     expect([alice.has(".well-known/webfinger"), logged(alice).join().includes("cannot redirect")]).toEqual([
       false,
       false,
