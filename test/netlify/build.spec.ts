@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -110,8 +110,9 @@ it("serves the page of a deleted post with status 410, even if the site rewrites
   // `netlify dev` does not read the Frameworks API, so it gets the rules that the build created from it.
   const built = readFileSync(join(example.folder, ".netlify/netlify.toml"), "utf8");
   const rules = built.slice(built.indexOf("[[redirects]]"));
+  rmSync(join(example.folder, ".netlify/v1/functions"), { recursive: true });
   example.write({ "netlify.toml": `[build]\n  publish = "_site"\n[dev]\n  framework = "#static"\n${rules}` });
-  const running = await netlifyDev(example, await freePort(), {});
+  const running = await netlifyDev(example, await freePort(), {}, "/2026/quinces/");
   try {
     for (const path of ["/2026/gone/", "/2026/gone"]) {
       const answer = await fetch(running.url + path);

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
+import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { namesIn, repliesIn } from "../helpers/conversation-outline.js";
 import { identityOf } from "../helpers/identity.js";
 import { ConversingBlog } from "./conversing-blog.js";
@@ -106,6 +109,29 @@ it("a blog under netlify dev and one under eleventy-twtxt serve show the same ne
   expect(repliesIn(onAlices)).toEqual([{ name: "bob", text: "@alice Congratulations!", replies: [thanks] }]);
   expect(repliesIn(await bob.page(congratulation))).toEqual([thanks]);
   expect(namesIn(onAlices, "likes")).toEqual(["Carol"]);
+});
+
+it("a blog under netlify dev is backed up, and restored after all was deleted", async () => {
+  const file = (name: string) => join(alice.folder, name);
+  const address = `alice@${new URL(alice.url).host}`;
+  writeFileSync(file("alice.key"), formatIdentity(new Uint8Array(32).fill(7), { address, created: null }));
+  chmodSync(file("alice.key"), 0o600);
+  writeFileSync(file("q.txt"), "quinces");
+  const type = (...args: string[]) => alice.command(...args, "--identity", "alice.key");
+  const remote = ["--url", alice.url];
+
+  await type("blob", "put", "q.txt", "--public", "--key", "q.txt");
+  const shared = sharedUrl("q.txt");
+  expect(await (await fetch(shared)).text()).toBe("quinces");
+  const list = await alice.page("/mentions.json");
+  expect(await type("backup", "alice.tar.gz", ...remote)).toContain("read again and compared.");
+  expect(readFileSync(file("alice.tar.gz")).length).toBeGreaterThan(100);
+  await type("blob", "rm", "q.txt");
+  expect((await fetch(shared)).status).toBe(404);
+  expect(await type("restore", "alice.tar.gz", ...remote, "--force")).toContain("Restored into the site at");
+  expect(await (await fetch(shared)).text()).toBe("quinces");
+  expect(await alice.page("/mentions.json")).toBe(list);
+  expect(await type("send", "--list", ...remote)).toContain(bob.url);
 });
 
 function fanUrl(): string {

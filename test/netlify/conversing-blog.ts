@@ -60,8 +60,8 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
     const feedUrl = `${to.url}/twtxt.txt`;
     const newest = parseFeed(await to.page("/twtxt.txt")).twts.at(-1);
     const args = ["post", text, "--reply-to", `${feedUrl}#:~:text=${newest?.timestamp}`];
-    const file = await this.#type(COMMAND, ...args, "--allow-private-host", new URL(to.url).host);
-    const page = `/${file.trim().replace(/\.md$/, "/")}`;
+    const { stdout } = await this.#type(COMMAND, ...args, "--allow-private-host", new URL(to.url).host);
+    const page = `/${stdout.trim().replace(/\.md$/, "/")}`;
     await this.build();
     // `serve` detects a build, and sends its mentions without a request.
     if (this.#host === "netlify") {
@@ -69,6 +69,12 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
       await until(async () => (await deploySucceeded(this.url)).ok);
     }
     return page;
+  }
+
+  /** Runs `eleventy-twtxt`. @returns its output */
+  async command(...args: string[]): Promise<string> {
+    const { stdout, stderr } = await this.#type(COMMAND, ...args);
+    return stdout + stderr;
   }
 
   async build(): Promise<void> {
@@ -122,8 +128,12 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
     return code === "address-refused";
   }
 
-  async #type(program: string, ...args: string[]): Promise<string> {
-    return (await run(process.execPath, [this.#packaged(program), ...args], this.#place())).stdout;
+  #type(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
+    return run(process.execPath, [this.#packaged(program), ...args], this.#place());
+  }
+
+  get folder(): string {
+    return this.#site.folder;
   }
 
   #packaged(program: string): string {

@@ -109,8 +109,13 @@ export interface RunningNetlify {
   stop(): Promise<void>;
 }
 
-/** Starts `netlify dev` on a port, and waits until it responds. */
-export async function netlifyDev(site: Site, port: number, variables: Record<string, string>): Promise<RunningNetlify> {
+/** Starts `netlify dev` on a port, and waits until it responds. @param path - what it must serve */
+export async function netlifyDev(
+  site: Site,
+  port: number,
+  variables: Record<string, string>,
+  path = "/mentions.json",
+): Promise<RunningNetlify> {
   // Two instances that start at the same time could choose the same default port for the static server.
   const ports = ["--port", String(port), "--staticServerPort", String(await freePort())];
   const child = spawn(NETLIFY, [...NETLIFY_DEV, ...ports], {
@@ -126,7 +131,7 @@ export async function netlifyDev(site: Site, port: number, variables: Record<str
   const running = { url: `http://localhost:${port}`, log: () => log, stop: () => stopGroup(child) };
   try {
     await until(
-      async () => (await fetch(`${running.url}/mentions.json`)).ok,
+      async () => (await fetch(running.url + path)).ok,
       () => child.exitCode !== null,
     );
     return running;
