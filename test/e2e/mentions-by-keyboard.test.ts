@@ -1,11 +1,11 @@
-// test/client/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, with only the keyboard.
+// test/e2e/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, with only the keyboard.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { expectAccessible, expectFits } from "../client/looks.js";
+import { moderatedSite } from "../client/moderated-site.js";
+import { noticed } from "../client/notice.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
-import { expectAccessible, expectFits } from "./looks.js";
-import { moderatedSite } from "./moderated-site.js";
-import { noticed } from "./notice.js";
 
 const TWTS = {
   "2026-11-18T08:00:00Z": "the **first** frost. `npx @11ty/eleventy` https://bob.example/frost",

@@ -1,4 +1,4 @@
-// test/client/files-by-keyboard.test.ts: the room of files in a real Chromium, with keyboard, drop and paste.
+// test/e2e/files-by-keyboard.test.ts: the room of files in a real Chromium, with keyboard, drop and paste.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { blobAuthors, PNG } from "../cli/blob-author.js";
+import { type ClientUnderTest, startedClient } from "../client/client.js";
+import { filesSite } from "../client/files-site.js";
+import { expectAccessible, expectFits } from "../client/looks.js";
+import { noticed } from "../client/notice.js";
 import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
-import { filesSite } from "./files-site.js";
-import { expectAccessible, expectFits } from "./looks.js";
-import { noticed } from "./notice.js";
 
 const MIB = 2 ** 20;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='run'"><script>document.title = "run"</script></svg>`;

@@ -1,15 +1,15 @@
-// test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, with only the keyboard.
+// test/e2e/messages-by-keyboard.test.ts: the room of messages in a real Chromium, with only the keyboard.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { blobAuthors } from "../cli/blob-author.js";
+import { startedClient } from "../client/client.js";
+import { expectAccessible } from "../client/looks.js";
+import { noticed } from "../client/notice.js";
+import { visitorOf } from "../client/visitor.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { openTab } from "../helpers/tabs.js";
-import { startedClient } from "./client.js";
-import { expectAccessible } from "./looks.js";
-import { noticed } from "./notice.js";
-import { visitorOf } from "./visitor.js";
 
 const PICTURE = readFileSync(new URL("../pictures/files/animated.png", import.meta.url));
 const HOSTILE =
