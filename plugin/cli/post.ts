@@ -10,7 +10,6 @@ import {
   exampleFolder,
   foldersOfNotes,
   hasTemplateCode,
-  type NotesFolder,
   previewNote,
   rememberedNotesFolder,
   rememberNotesFolder,
@@ -140,11 +139,7 @@ const NO = /^\s*no?\s*$/i;
  * @returns the exit code
  * @throws TwtxtError `not-published`
  */
-async function publishIfConfirmed(
-  content: Omit<Publishable, "hasFollow">,
-  site: Site,
-  terminal: Terminal,
-): Promise<number> {
+async function publishIfConfirmed(content: Publishable, site: Site, terminal: Terminal): Promise<number> {
   const plan = await planWithFollow(content, site, terminal);
   for (const line of plan === null ? [] : formatPublication(plan)) terminal.say(line);
   if (plan === null || !(await isConfirmed("Run these commands?", terminal))) {
@@ -161,17 +156,13 @@ async function publishIfConfirmed(
 }
 
 /** @returns `null` if the author interrupts the question */
-async function planWithFollow(
-  content: Omit<Publishable, "hasFollow">,
-  site: Site,
-  terminal: Terminal,
-): Promise<Publication | null> {
-  const plan = await planPublication({ ...content, hasFollow: true }, site, terminal);
+async function planWithFollow(content: Publishable, site: Site, terminal: Terminal): Promise<Publication | null> {
+  const plan = await planPublication(content, { hasFollow: true, site, machine: terminal });
   if (plan.follow === null) return plan;
   terminal.say(lineShownSafely(whyFollow(plan.follow)));
   const answer = await terminal.ask(lineShownSafely(`Publish ${plan.follow}, too? [Y/n] `));
   if (answer === null) return null;
-  return NO.test(answer) ? planPublication({ ...content, hasFollow: false }, site, terminal) : plan;
+  return NO.test(answer) ? planPublication(content, { hasFollow: false, site, machine: terminal }) : plan;
 }
 
 function formatPublication({ commands, earlier, remote }: Publication): string[] {
@@ -185,6 +176,12 @@ function formatPublication({ commands, earlier, remote }: Publication): string[]
 
 const MAX_SHOWN = 9;
 
+interface NotesFolder {
+  /** Absolute. */
+  folder: string;
+  isNew: boolean;
+}
+
 /**
  * Chooses the folder of a new note: the typed one, the remembered one, or the only one of the site. Otherwise asks.
  *
@@ -192,7 +189,7 @@ const MAX_SHOWN = 9;
  * @returns `null` after Ctrl-C or Ctrl-D
  * @throws TwtxtError `bad-usage` for a folder outside the site's sources, or if there is no terminal to ask on
  */
-export async function chooseNotesFolder(
+async function chooseNotesFolder(
   site: Site,
   typed: string | undefined,
   terminal: Terminal,

@@ -5,7 +5,7 @@ import { counted, listed } from "../author/amounts.js";
 import { readText, replaceText } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
 import type { Machine } from "../author/machine.js";
-import { type ChangedText, readPost, stampText } from "../author/notes/front-matter.js";
+import { type ChangedText, readPost, writeField } from "../author/notes/front-matter.js";
 import { openGit } from "../author/notes/git.js";
 import { loadSite, type Site } from "../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
@@ -142,7 +142,7 @@ async function planStamp(post: Unstamped, context: PlanContext, isDryRun: boolea
     throw cannot("its date has changed since the last build; build the site again");
 
   const timestamp = given === null ? await newTimestamp(file, context) : givenTimestamp(given, post, context);
-  const stamped = stampText(before, timestamp);
+  const stamped = writeField(before, "date", new Date(timestamp));
   if (!stamped) return { action: "none", why: "it has this date" };
   const notes = isShared ? [] : notesOnDay(day ?? DAY_IN_NAME.exec(file)?.[0], given);
   if (!block) notes.unshift("it had no front matter, so one was added");

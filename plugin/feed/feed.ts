@@ -3,7 +3,7 @@ import { TwtxtError } from "../errors.js";
 import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
 import { readSubject } from "./subject.js";
-import { CANONICAL_LENGTH, toCanonical, toInstant } from "./timestamp.js";
+import { CANONICAL_LENGTH, requireInstant, toCanonical, toInstant } from "./timestamp.js";
 import { cleanText, formatTwt, isLongerThan, LINE_LIMIT, type Twt } from "./twt.js";
 
 /** A twt with its parsed text. */
@@ -31,7 +31,6 @@ export interface ParsedFeed {
 }
 
 const HASH = 0x23;
-const TAB = 0x09;
 const CR = 0x0d;
 const TIMESTAMP_LIMIT = 64;
 
@@ -100,6 +99,7 @@ export function formatFeed(feed: {
 class TwtReader {
   readonly #file: string;
   readonly #twts: ParsedTwt[] = [];
+  readonly #tabs: MarkFinder;
   readonly #mentions: MarkFinder;
   readonly #subjects: MarkFinder;
   #last = Number.NaN;
@@ -108,6 +108,7 @@ class TwtReader {
 
   constructor(file: string) {
     this.#file = file;
+    this.#tabs = new MarkFinder(file, "\t");
     this.#mentions = new MarkFinder(file, "@<");
     this.#subjects = new MarkFinder(file, "(#");
   }
@@ -115,11 +116,9 @@ class TwtReader {
   /** @returns whether the line from `start` to `end` is a twt */
   read(start: number, end: number): boolean {
     const canonical = toCanonical(this.#file, start);
-    const isCanonical = canonical >= 0 && this.#file.charCodeAt(start + CANONICAL_LENGTH) === TAB;
-    const tab = isCanonical
-      ? start + CANONICAL_LENGTH
-      : tabBetween(this.#file, start, Math.min(end, start + TIMESTAMP_LIMIT));
-    if (tab < 0 || tab + 1 >= end) return false;
+    const tab = this.#tabs.find(start);
+    const isCanonical = canonical >= 0 && tab === start + CANONICAL_LENGTH;
+    if (tab >= start + TIMESTAMP_LIMIT || tab + 1 >= end) return false;
 
     const timestamp = this.#file.slice(start, tab);
     const instant = isCanonical ? timestamp : toInstant(timestamp);
@@ -132,8 +131,8 @@ class TwtReader {
       timestamp,
       text,
       instant,
-      mentions: this.#mentions.isBetween(tab, end) ? findMentions(searched) : [],
-      subject: this.#subjects.isBetween(tab, end) ? readSubject(searched) : null,
+      mentions: this.#mentions.find(tab) < end ? findMentions(searched) : [],
+      subject: this.#subjects.find(tab) < end ? readSubject(searched) : null,
     });
     this.#noteOrder(isCanonical ? canonical : toCanonical(instant, 0));
     return true;
@@ -159,32 +158,20 @@ class TwtReader {
 /** Finds the next mark in a file that is read forwards, so that lines without one need not be searched. */
 class MarkFinder {
   #at = -1;
-  #isOver = false;
 
   constructor(
     readonly file: string,
     readonly mark: string,
   ) {}
 
-  isBetween(start: number, end: number): boolean {
-    if (!this.#isOver && this.#at < start) {
-      this.#at = this.file.indexOf(this.mark, start);
-      this.#isOver = this.#at < 0;
+  /** @returns the position of the next mark; infinity for none. `start` must not decrease between calls */
+  find(start: number): number {
+    if (this.#at < start) {
+      const at = this.file.indexOf(this.mark, start);
+      this.#at = at < 0 ? Number.POSITIVE_INFINITY : at;
     }
-    return !this.#isOver && this.#at < end;
+    return this.#at;
   }
-}
-
-/** `end` limits the search to the length of a timestamp, so that a file without TABs is parsed in linear time. */
-function tabBetween(file: string, start: number, end: number): number {
-  for (let at = start; at < end; at += 1) if (file.charCodeAt(at) === TAB) return at;
-  return -1;
-}
-
-function requireInstant(timestamp: string): string {
-  const instant = toInstant(timestamp);
-  if (instant !== null) return instant;
-  throw new TwtxtError("bad-timestamp", `expected a timestamp such as "2026-01-02T03:04:05Z", got "${timestamp}".`);
 }
 
 function withoutBom(file: string): string {

@@ -33,18 +33,16 @@ export function findMentions(text: string): Mention[] {
 export function locateMentions(text: string): LocatedMention[] {
   if (!text.includes("@<")) return [];
   const code = codePassages(text);
-  const outside = new PassageSkipper(
-    text,
-    [...code, ...linkTexts(text, code)].sort((a, b) => a.start - b.start),
-  );
-
+  const passages = [...code, ...linkTexts(text, code)].sort((a, b) => a.start - b.start);
+  const cover = new Cover(passages);
   const found: LocatedMention[] = [];
-  for (let at = outside.find("@<", 0); at >= 0; ) {
-    const mention = parseMention(text, at);
+  for (let at = text.indexOf("@<"); at >= 0; ) {
+    const end = cover.end(at);
+    const mention = end === null ? parseMention(text, at) : null;
     if (mention) found.push(mention);
     // Skips to the ">" even without a mention, so that `@<a @<b u>>` has none.
-    const close = text.indexOf(">", at);
-    at = close < 0 ? -1 : outside.find("@<", close + 1);
+    const next = end ?? text.indexOf(">", at) + 1;
+    at = next === 0 ? -1 : text.indexOf("@<", next);
   }
   return found;
 }
@@ -82,12 +80,8 @@ export function parseMention(text: string, start: number): LocatedMention | null
 
 /** The positions of backticks outside code spans and blocks. */
 export function literalBackticks(text: string): number[] {
-  const code = codePassages(text);
-  let next = 0;
-  return [...text.matchAll(/`/g)].flatMap(({ index }) => {
-    while ((code[next]?.end ?? Number.POSITIVE_INFINITY) <= index) next += 1;
-    return (code[next]?.start ?? Number.POSITIVE_INFINITY) <= index ? [] : [index];
-  });
+  const code = new Cover(codePassages(text));
+  return [...text.matchAll(/`/g)].flatMap(({ index }) => (code.end(index) === null ? [index] : []));
 }
 
 /** A part of a text, from `start` up to, not including, `end`. */
@@ -96,23 +90,18 @@ interface Passage {
   end: number;
 }
 
-/** Searches a text forwards and skips passages, which must be sorted by start. */
-class PassageSkipper {
+/** Passages of a text that is read forwards. */
+class Cover {
   #next = 0;
 
-  constructor(
-    readonly text: string,
-    readonly passages: readonly Passage[],
-  ) {}
+  /** @param passages - sorted by start */
+  constructor(readonly passages: readonly Passage[]) {}
 
-  /** The next position of `needle`, or -1. `from` must not decrease between calls. */
-  find(needle: string, from: number): number {
-    let at = this.text.indexOf(needle, from);
-    for (let passage = this.passages[this.#next]; at >= 0 && passage && passage.start <= at; ) {
-      if (at < passage.end) at = this.text.indexOf(needle, passage.end);
-      else passage = this.passages[++this.#next];
-    }
-    return at;
+  /** The end of the passage with this position; `null` outside of passages. Positions must not decrease between calls. */
+  end(at: number): number | null {
+    while ((this.passages[this.#next]?.end ?? Number.POSITIVE_INFINITY) <= at) this.#next += 1;
+    const passage = this.passages[this.#next];
+    return passage && passage.start <= at ? passage.end : null;
   }
 }
 
@@ -141,10 +130,9 @@ function linkTexts(text: string, code: readonly Passage[]): Passage[] {
   if (!text.includes("](")) return [];
   const links: Passage[] = [];
   const open: number[] = [];
-  let ahead = 0;
+  const cover = new Cover(code);
   for (const { index, 0: bracket } of text.matchAll(/[[\]]/g)) {
-    while ((code[ahead]?.end ?? Number.POSITIVE_INFINITY) <= index) ahead += 1;
-    if ((code[ahead]?.start ?? Number.POSITIVE_INFINITY) <= index) continue;
+    if (cover.end(index) !== null) continue;
     if (bracket === "[") {
       open.push(index);
       continue;

@@ -35,6 +35,13 @@ export function toInstant(timestamp: string): string | null {
   return secondsForm(Date.parse(local) - (sign === "+" ? ahead : -ahead));
 }
 
+/** As {@link toInstant}. @throws TwtxtError `bad-timestamp` */
+export function requireInstant(timestamp: string): string {
+  const instant = toInstant(timestamp);
+  if (instant !== null) return instant;
+  throw new TwtxtError("bad-timestamp", `expected a timestamp such as "2026-01-02T03:04:05Z", got "${timestamp}".`);
+}
+
 /** Whether a time is midnight in UTC, which means a date without a time. PROTOCOL 1.2 */
 export function isDateOnly(time: number): boolean {
   return time % DAY_MS === 0;
@@ -70,11 +77,8 @@ export function formatTimestamp(time: number | Date): string {
 export function hashedForm(timestamp: string): string {
   if (isCanonical(timestamp)) return timestamp;
 
-  const match = TIMESTAMP.exec(timestamp);
-  if (!match || toInstant(timestamp) === null) {
-    throw new TwtxtError("bad-timestamp", `expected a timestamp such as "2026-01-02T03:04:05Z", got "${timestamp}".`);
-  }
-  const [, date, hour, minute, second = "00", , sign, zoneHours, zoneMinutes = "00"] = match;
+  requireInstant(timestamp);
+  const [, date, hour, minute, second = "00", , sign, zoneHours, zoneMinutes = "00"] = TIMESTAMP.exec(timestamp) ?? [];
   const isUtc = sign === undefined || (zoneHours === "00" && zoneMinutes === "00");
   return `${date}T${hour}:${minute}:${second}${isUtc ? "Z" : `${sign}${zoneHours}:${zoneMinutes}`}`;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import matter from "gray-matter";
 import { describe, expect, it } from "vitest";
-import { stampText } from "../../plugin/author/notes/front-matter.js";
+import { writeField } from "../../plugin/author/notes/front-matter.js";
 import { TwtxtError } from "../../plugin/errors.js";
 import { runs } from "../helpers/runs.js";
 
@@ -10,14 +10,14 @@ const AT = "2026-01-02T00:13:37Z";
 /** The text after stamping, or the reason of the refusal. */
 function stamped(text: string): string {
   try {
-    return stampText(text, AT)?.text ?? "unchanged";
+    return writeField(text, "date", new Date(AT))?.text ?? "unchanged";
   } catch (error) {
     if (error instanceof TwtxtError) return `refused: ${error.message}`;
     throw error;
   }
 }
 
-describe("stampText", () => {
+describe("writeField with a date", () => {
   it.each([
     ["a plain date", "---\ndate: 2026-01-02\n---\nx", `---\ndate: ${AT}\n---\nx`],
     [
@@ -130,7 +130,7 @@ const frontMatter = fc.record({
   mark: fc.constantFrom("", "\uFEFF"),
 });
 
-describe("stampText on any front matter", () => {
+describe("writeField on any front matter", () => {
   it("changes only the line of the date, and is idempotent", () => {
     fc.assert(
       fc.property(frontMatter, ({ before, date, after, body, lineEnd, mark }) => {

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import matter from "gray-matter";
 import { TwtxtError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
 
 interface ParsedPost {
   data: Record<string, unknown>;
@@ -83,57 +84,34 @@ const VALUE = /^([ \t]*)("(?:\\.|[^"\\])*"|'(?:''|[^'])*'|(?!#).*?)([ \t]+#.*|[ 
 const PLAIN = /^[a-z]+$/;
 
 /**
- * Writes a date into a text.
+ * Writes a field into the front matter. Tries each line that could hold the field, and takes the first after which the parser
+ * finds the value and everything else unchanged. So it never changes the same key of another object, in a multi-line text or
+ * in the body, and refuses a value that is not on one line.
  *
  * @param text - a whole file, with its byte order mark and line endings
- * @param timestamp - `YYYY-MM-DDThh:mm:ssZ`
- * @returns `null` for a text that has this date already
+ * @param value - of a date, whole seconds are written
+ * @returns `null` for a text that has this value already
  * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
- * @example stampText("---\ndate: 2026-01-02 # draft\n---\n", "2026-01-02T00:13:37Z") // text: "---\ndate: 2026-01-02T00:13:37Z # draft\n---\n"
+ * @example writeField("---\ndate: 2026-01-02 # draft\n---\n", "date", new Date("2026-01-02T00:13:37Z")) // text: "---\ndate: 2026-01-02T00:13:37Z # draft\n---\n"
  */
-export function stampText(text: string, timestamp: string): ChangedText | null {
-  const isWanted = (date: unknown) => date instanceof Date && date.getTime() === Date.parse(timestamp);
-  return writeValue(text, { key: "date", value: timestamp, isWanted });
-}
-
-/**
- * Writes a text into a field of the front matter.
- *
- * @param text - a whole file
- * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
- * @example writeField("---\ntags: posts\n---\nHello\n", "twt", "deleted") // "---\ntags: posts\ntwt: deleted\n---\nHello\n"
- */
-export function writeField(text: string, key: string, value: string): string {
-  const written = PLAIN.test(value) ? value : JSON.stringify(value);
-  return writeValue(text, { key, value: written, isWanted: (found) => found === value })?.text ?? text;
+export function writeField(text: string, key: string, value: string | Date): ChangedText | null {
+  const before = readPost(text);
+  const old = before.data[key];
+  if (isDeepStrictEqual(old, value)) return null;
+  const isPlain = typeof value === "string" && PLAIN.test(value);
+  const written = value instanceof Date ? formatTimestamp(value) : isPlain ? value : JSON.stringify(value);
+  for (const changed of attempts(text, before, { key, value: written })) {
+    const after = readIfValid(changed.text);
+    const isOnlyChange = isDeepStrictEqual({ ...after?.data, [key]: old }, { ...before.data, [key]: old });
+    if (isDeepStrictEqual(after?.data[key], value) && after?.content === before.content && isOnlyChange) return changed;
+  }
+  throw bad(key in before.data ? `its ${key} is not on one line` : "its front matter has no room for one more line");
 }
 
 interface FieldChange {
   key: string;
   /** As it is written in YAML. */
   value: string;
-  /** Whether the parser has found the value. */
-  isWanted(value: unknown): boolean;
-}
-
-/**
- * Tries each line that could hold the field, and takes the first after which the parser finds the wanted value and
- * everything else unchanged. So it never changes the same key of another object, in a multi-line text or in the body, and
- * refuses a value that is not on one line.
- *
- * @returns `null` for a text that has this value already
- */
-function writeValue(text: string, change: FieldChange): ChangedText | null {
-  const { key, isWanted } = change;
-  const before = readPost(text);
-  if (isWanted(before.data[key])) return null;
-  for (const changed of attempts(text, before, change)) {
-    const after = readIfValid(changed.text);
-    const others = { ...after?.data, [key]: before.data[key] };
-    const isOnlyChange = isDeepStrictEqual(others, { ...before.data, [key]: before.data[key] });
-    if (isWanted(after?.data[key]) && after?.content === before.content && isOnlyChange) return changed;
-  }
-  throw bad(key in before.data ? `its ${key} is not on one line` : "its front matter has no room for one more line");
 }
 
 function readIfValid(text: string): ParsedPost | null {

@@ -161,12 +161,6 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
 const MAX_STEM = 80;
 
-export interface NotesFolder {
-  /** Absolute. */
-  folder: string;
-  isNew: boolean;
-}
-
 /** Remembers the folder for the next note, on this machine. @throws TwtxtError `bad-file` */
 export async function rememberNotesFolder(folder: string, site: Site, machine: Machine): Promise<void> {
   const file = choiceFile(site, machine);
@@ -263,7 +257,7 @@ export function exampleFolder(site: Site): string {
  * @param time - milliseconds since 1970
  * @example postName("Quinces, again!", "/site/posts", 0) // "quinces-again.md"
  */
-export function postName(title: string, folder: string, time: number): string {
+function postName(title: string, folder: string, time: number): string {
   const words =
     title
       .normalize("NFKC")
@@ -291,7 +285,7 @@ export function notePictureName(time: number, number: number, extension: string)
  * The possible times of a new note, in milliseconds, the earliest first. Skips seconds in the names of other files, because
  * no two posts may share one, and midnight, which means a date without a time.
  */
-export function* freeNoteTimes(folder: string, now: number): Generator<number> {
+function* freeNoteTimes(folder: string, now: number): Generator<number> {
   const names = listNames(folder);
   const start = Math.floor(now / 1000) * 1000;
   for (let time = start; time < start + 86_400_000; time += 1000) {

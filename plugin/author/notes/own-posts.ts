@@ -44,7 +44,10 @@ export async function listPosts(site: Site): Promise<OwnPost[]> {
  * @throws TwtxtError `not-found`, `bad-file`, `bad-front-matter`
  */
 export async function readOwnPost(file: string, site: Site): Promise<OwnPost> {
-  const text = await readPostText(file, site);
+  return parseOwnPost(file, await readPostText(file, site));
+}
+
+function parseOwnPost(file: string, text: string): OwnPost {
   const { data, content } = readPost(text);
   return {
     file,
@@ -68,7 +71,7 @@ export async function changePost(
 ): Promise<void> {
   if (body === "") throw new TwtxtError("bad-usage", "The post is empty. To remove it, delete it.");
   await rewrite({ file, version }, site, (text, old) => {
-    const titled = title === old.title ? text : writeField(text, "title", title);
+    const titled = title === old.title ? text : withField(text, "title", title);
     return withBody(titled, `${body}\n`);
   });
 }
@@ -79,7 +82,7 @@ export async function changePost(
  * @throws TwtxtError as {@link changePost}
  */
 export function deletePost(post: Pick<OwnPost, "file" | "version">, site: Site): Promise<void> {
-  return rewrite(post, site, (text) => withBody(writeField(text, "twt", "deleted"), ""));
+  return rewrite(post, site, (text) => withBody(withField(text, "twt", "deleted"), ""));
 }
 
 async function rewrite(
@@ -87,28 +90,30 @@ async function rewrite(
   site: Site,
   change: (text: string, old: OwnPost) => string,
 ): Promise<void> {
-  const old = await readOwnPost(file, site);
+  const text = await readPostText(file, site);
+  const old = parseOwnPost(file, text);
   if (old.version !== version) {
     throw new TwtxtError(
       "bad-usage",
       "Another program has changed the post since the page was shown. Nothing was saved.",
     );
   }
-  const text = await readPostText(file, site);
-  try {
-    await replaceText(findPostFile(file, site), change(text, old));
-  } catch (error) {
-    if (!(error instanceof TwtxtError) || error.code !== "bad-front-matter") throw error;
-    throw new TwtxtError(error.code, `${file} was not changed: ${error.message}. Change it in your editor.`, {
-      cause: error,
-    });
-  }
+  const explain = (error: TwtxtError) => {
+    const message = `${file} was not changed: ${error.message}. Change it in your editor.`;
+    throw new TwtxtError(error.code, message, { cause: error });
+  };
+  const write = async () => replaceText(findPostFile(file, site), change(text, old));
+  await write().catch(ifTwtxtError(explain, "bad-front-matter"));
 }
 
 async function readPostText(file: string, site: Site): Promise<string> {
   const text = await readText(findPostFile(file, site));
   if (text === null) throw new TwtxtError("bad-file", `${file} is not a text in UTF-8.`);
   return text;
+}
+
+function withField(text: string, key: string, value: string): string {
+  return writeField(text, key, value)?.text ?? text;
 }
 
 function withBody(text: string, body: string): string {

@@ -23,8 +23,6 @@ export interface Publishable {
   /** Absolute. */
   files: readonly string[];
   message: string;
-  /** Whether the file of followed feeds is published, too, if it has changed. */
-  hasFollow: boolean;
 }
 
 interface GitCommand {
@@ -47,7 +45,7 @@ export function whyFollow(file: string): string {
  * @param file - absolute
  * @throws TwtxtError `bad-file`
  */
-export async function publishableNote(file: string): Promise<Omit<Publishable, "hasFollow">> {
+export async function publishableNote(file: string): Promise<Publishable> {
   const { data, content } = readPost((await readText(file)) ?? "");
   const named = commitMessage(typeof data.title === "string" ? data.title : content);
   const message = data.twt === "deleted" ? DELETION_MESSAGE : named;
@@ -57,12 +55,12 @@ export async function publishableNote(file: string): Promise<Omit<Publishable, "
 /**
  * Finds the commands that publish these files, and checks that git can run them. Changes nothing.
  *
+ * @param hasFollow - whether the file of followed feeds is published, too, if it has changed
  * @throws TwtxtError `not-published` with what to do first; also if everything is published already
  */
 export async function planPublication(
-  { files, message, hasFollow }: Publishable,
-  site: Site,
-  machine: Machine,
+  { files, message }: Publishable,
+  { hasFollow, site, machine }: { hasFollow: boolean; site: Site; machine: Machine },
 ): Promise<Publication> {
   const root = site.file(".");
   const git = openGit(root, machine);

@@ -38,7 +38,7 @@ function changeFile<T>({ host }: Site, change: () => Promise<T>): Promise<T> {
 export async function followedFeeds(site: Site): Promise<Following[]> {
   const { option } = site.settings.followed;
   const { feeds } = await readList(site);
-  const added = feeds.filter(({ url }) => !option.some((feed) => isSameFeed(feed.url, url)));
+  const added = feeds.filter(({ url }) => !option.some((feed) => isSameUrl(feed.url, url)));
   return [
     ...option.map((feed) => ({ ...feed, isInOption: true })),
     ...added.map((feed) => ({ ...feed, isInOption: false })),
@@ -81,7 +81,7 @@ async function findAndAdd(
       `"${nick}" cannot be a nick: it must not have spaces or any of @ # ! : < > ( ) [ ] ' " \`.`,
     );
   }
-  const known = (await followedFeeds(site)).find((feed) => isSameFeed(feed.url, url));
+  const known = (await followedFeeds(site)).find((feed) => isSameUrl(feed.url, url));
   if (known) return { ...known, isNew: false };
   const feed = nick === undefined ? await namedFeed(url, ask) : { nick, url };
   checkUrl(feed.url, site);
@@ -91,7 +91,7 @@ async function findAndAdd(
 /** Adds a feed that is not in the list, perhaps since another page has just added it. @throws TwtxtError as {@link follow} */
 async function addFeed(site: Site, feed: FollowedFeed): Promise<Followed["feed"]> {
   const all = await followedFeeds(site);
-  const known = all.find(({ url }) => isSameFeed(url, feed.url));
+  const known = all.find(({ url }) => isSameUrl(url, feed.url));
   if (known) return { ...known, isNew: false };
   const namesake = all.find(({ nick }) => nick === feed.nick);
   if (namesake) {
@@ -119,7 +119,7 @@ export async function unfollow(wanted: string, site: Site, choice: HostChoice): 
 }
 
 async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | null> {
-  const isWanted = ({ nick, url }: FollowedFeed) => nick === wanted.replace(/^@/, "") || isSameFeed(url, wanted);
+  const isWanted = ({ nick, url }: FollowedFeed) => nick === wanted.replace(/^@/, "") || isSameUrl(url, wanted);
   checkPlace(site);
   const { file, entries, feeds } = await readList(site);
   const configured = site.settings.followed.option.find(isWanted);
@@ -163,10 +163,6 @@ function checkPlace(site: Site): void {
     "bad-file",
     `${site.shown(file)} is a link to a file outside of this project. Put the file itself there, then try again.`,
   );
-}
-
-function isSameFeed(a: string, b: string): boolean {
-  return a === b || isSameUrl(a, b);
 }
 
 function checkUrl(url: string, { settings }: Site): void {

@@ -1,4 +1,5 @@
 // plugin/author/timeline/live-timeline.ts: the timeline: followed feeds, received mentions and the author's own feed, read again while a process runs.
+import PQueue from "p-queue";
 import * as v from "valibot";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
@@ -48,20 +49,6 @@ interface LiveTimelineParts {
   faultText(error: unknown): string;
 }
 
-export interface TimelineStatus {
-  isReading: boolean;
-  /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
-  updated: string | null;
-  /** The feeds that could not be read in the last round. */
-  unread: readonly UnreadFeed[];
-  /** Whether the last round could read none of the feeds. */
-  isOffline: boolean;
-  /** Why the last round could not read the mentions, a sentence; `null` if it could. Earlier ones stay. */
-  mentionsFault: string | null;
-  /** Why the last round in the background ended early, in sentences; `null` if it did not. */
-  fault: string | null;
-}
-
 export function openTimelineStore({ settings }: Site, machine: Pick<Machine, "environment">): Store {
   return openSiteData("timelines", settings.url, machine);
 }
@@ -80,16 +67,18 @@ export class LiveTimeline {
   #times: readonly string[] = [];
   #kept: KeptFeed[] = [];
   #mentions: readonly PublicMention[] = [];
-  readonly #status: Omit<TimelineStatus, "isReading"> = {
-    updated: null,
-    unread: [],
-    isOffline: false,
-    mentionsFault: null,
-    fault: null,
-  };
-  #reading: Promise<void> = Promise.resolve();
-  /** Rounds that are under way or wait for another one. */
-  #rounds = 0;
+  /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
+  updated: string | null = null;
+  /** The feeds that could not be read in the last round. */
+  unread: readonly UnreadFeed[] = [];
+  /** Whether the last round could read none of the feeds. */
+  isOffline = false;
+  /** Why the last round could not read the mentions, a sentence; `null` if it could. Earlier ones stay. */
+  mentionsFault: string | null = null;
+  /** Why the last round in the background ended early, in sentences; `null` if it did not. */
+  fault: string | null = null;
+  /** The rounds that are under way or wait for another one. */
+  readonly #rounds = new PQueue({ concurrency: 1 });
 
   private constructor(
     private readonly parts: LiveTimelineParts,
@@ -109,8 +98,8 @@ export class LiveTimeline {
     return timeline;
   }
 
-  get status(): TimelineStatus {
-    return { ...this.#status, isReading: this.#rounds > 0 };
+  get isReading(): boolean {
+    return this.#rounds.size + this.#rounds.pending > 0;
   }
 
   /** How many items of others are newer than those that the author has seen. */
@@ -126,26 +115,19 @@ export class LiveTimeline {
     return this.visits.seenBefore;
   }
 
-  /** Reads everything in the background, at most every five minutes. If that fails, {@link status} says why. */
+  /** Reads everything in the background, at most every five minutes. If that fails, {@link fault} says why. */
   refreshIfDue(): void {
     const { ending, faultText } = this.parts;
     if (ending.aborted || !this.#interval.claim()) return;
     void this.refresh().catch((error: unknown) => {
-      this.#status.fault = faultText(error);
+      this.fault = faultText(error);
     });
   }
 
   /** Reads everything, after the round that is under way. */
   refresh(): Promise<void> {
     this.#interval.restart();
-    this.#rounds += 1;
-    const round = this.#reading
-      .then(() => this.#read())
-      .finally(() => {
-        this.#rounds -= 1;
-      });
-    this.#reading = round.catch(() => {});
-    return round;
+    return this.#rounds.add(() => this.#read());
   }
 
   async markSeen(): Promise<void> {
@@ -160,10 +142,10 @@ export class LiveTimeline {
     if (ending.aborted) return;
     this.#kept = feeds.flatMap(({ kept }) => kept ?? []);
     await this.#show(feeds);
-    this.#status.updated = formatTimestamp(machine.now());
+    this.updated = formatTimestamp(machine.now());
     await writeJson(store, FEEDS_KEY, this.#kept);
     await writeJson(store, MENTIONS_KEY, { mentions: this.#mentions, next: null });
-    this.#status.fault = null;
+    this.fault = null;
   }
 
   async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {
@@ -180,10 +162,10 @@ export class LiveTimeline {
     try {
       const settings = (await this.#published())?.settings ?? site.settings;
       this.#mentions = await shownMentions(settings, choice, signal);
-      this.#status.mentionsFault = null;
+      this.mentionsFault = null;
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
-      this.#status.mentionsFault = error.message;
+      this.mentionsFault = error.message;
     }
   }
 
@@ -203,8 +185,8 @@ export class LiveTimeline {
       .map(({ item }) => item.since)
       .sort()
       .reverse();
-    const unread = unreadFeeds(feeds);
-    Object.assign(this.#status, { unread, isOffline: unread.length === feeds.length });
+    this.unread = unreadFeeds(feeds);
+    this.isOffline = this.unread.length === feeds.length;
   }
 
   /** What the last real build published; `null` before the first one. */

@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { counted, DATES } from "../../author/amounts.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
+import { formatReplyTo } from "../../author/notes/reply.js";
 import type { Outcome } from "../../author/outcome.js";
 import { loadSite } from "../../author/site.js";
 import { type Following, follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
@@ -11,7 +12,6 @@ import {
   listItems,
   openTimelineStore,
   type TimelineItem,
-  type TimelineStatus,
   type TimelineThread,
 } from "../../author/timeline/live-timeline.js";
 import { TwtxtError } from "../../errors.js";
@@ -49,8 +49,7 @@ export const timelineRoom: CreateRoom = (context) => {
     if (!isRefresh(c)) await timeline.markSeen();
     timeline.refreshIfDue();
     const { items: threads, pages } = selectPage(c, timeline.threads, PER_PAGE);
-    const page = <TimelinePage {...{ threads, pages }} status={timeline.status} seen={timeline.seenBefore} />;
-    return c.render(page, { title: "Timeline" });
+    return c.render(<TimelinePage {...{ timeline, threads, pages }} />, { title: "Timeline" });
   });
 
   notices.addForm(routes, "/", PATH, async () => {
@@ -67,7 +66,7 @@ export const timelineRoom: CreateRoom = (context) => {
   const news = () => {
     const timeline = opened();
     // Once the author has visited the timeline, pages of other rooms keep it current.
-    if (timeline?.status.updated) timeline.refreshIfDue();
+    if (timeline?.updated) timeline.refreshIfDue();
     return { count: timeline?.newCount ?? 0, what: "new" };
   };
   const prepare = async () => {
@@ -124,27 +123,25 @@ function addPictures(
 const WORDS = chooseWords("en");
 
 interface TimelineProps {
+  timeline: LiveTimeline;
   threads: readonly TimelineThread[];
-  status: TimelineStatus;
   pages: OtherPages;
-  /** Items after this time are new; `null` for none. */
-  seen: string | null;
 }
 
-export const TimelinePage: FC<TimelineProps> = ({ threads, status, pages, seen }) => (
+const TimelinePage: FC<TimelineProps> = ({ timeline, threads, pages }) => (
   <>
     <Form action="/timeline" class="inline">
       <button type="submit">Read again</button>
       <a href="/timeline/following">Following</a>
     </Form>
-    <ReadingState status={status} />
+    <ReadingState timeline={timeline} />
     <ul class="items threads" id="timeline" data-live>
       {threads.map((thread) => (
-        <ThreadItem thread={thread} seen={seen} />
+        <ThreadItem thread={thread} seen={timeline.seenBefore} />
       ))}
     </ul>
     <div id="rest" data-live>
-      {threads.length === 0 && status.updated !== null && (
+      {threads.length === 0 && timeline.updated !== null && (
         <p class="muted">Nothing yet. Follow a feed, and its twts appear here with your own.</p>
       )}
       <PageLinks pages={pages} of="conversations" />
@@ -152,8 +149,8 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, status, pages, seen }
   </>
 );
 
-const ReadingState: FC<Pick<TimelineProps, "status">> = ({
-  status: { unread, isOffline, isReading, mentionsFault, updated, fault },
+const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
+  timeline: { unread, isOffline, isReading, mentionsFault, updated, fault },
 }) => (
   <div id="read" data-live>
     <Fault text={fault} />
@@ -189,7 +186,8 @@ const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
   </details>
 );
 
-const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> = ({ thread, seen }) => {
+/** @param seen - later items are new; `null` for none */
+const ThreadItem: FC<{ thread: TimelineThread; seen: string | null }> = ({ thread, seen }) => {
   const { entry, replies } = thread;
   const { id, source, url = source, author, isOwn, text, html, published, since, type, sentence } = entry.item;
   const isNew = !isOwn && seen !== null && since > seen;
@@ -242,10 +240,10 @@ function isReaction(type: TimelineItem["type"]): boolean {
 /** What a reply names: a twt by its hash, so that the composer need not read its feed; a page by its URL. */
 function repliedTo({ hash, author: { name, url }, source }: TimelineItem): string {
   if (hash === null || !isMentionUrl(url)) return source;
-  return [hash, ...(isNick(name) ? [name] : []), url].join(" ");
+  return formatReplyTo({ hash, nick: isNick(name) ? name : null, feedUrl: url });
 }
 
-export const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds, url }) => (
+const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds, url }) => (
   <>
     <Form action="/timeline/following" class="inline">
       <label for="url">Follow a feed, or the site of its author</label>

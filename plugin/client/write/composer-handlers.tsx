@@ -41,7 +41,7 @@ import { draftSaved, isForScript, readSave } from "../page-parts.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
 import { type SiteBuildRun, startBuild } from "./on-your-site.js";
 import { changePictures, formatHashes, SharePage } from "./picture-fields.js";
-import { draftPath, openDrafts, publishPath, sharePath, WRITE_PATH } from "./write-requests.js";
+import { draftPath, openDrafts, publishPath, WRITE_PATH } from "./write-requests.js";
 
 const PATIENCE_MS = 3000;
 const MAX_SHOWN = 200;
@@ -168,13 +168,8 @@ export async function pictureFile(c: ClientRequest, context: ClientContext) {
 async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext): Promise<OpenDraft> {
   const empty = {
     id: randomUUID(),
-    title: "",
-    tags: "",
-    body: "",
-    replyTo: null,
-    answered: null,
-    seen: "",
-    saved: null,
+    ...{ title: "", tags: "", body: "", seen: "" },
+    ...{ replyTo: null, answered: null, saved: null },
   };
   const source = c.req.query("reply-to");
   if (source === undefined) return empty;
@@ -236,7 +231,8 @@ export async function savePost(c: ClientRequest, post: PostToSave, context: Clie
   return context.notices.orRedirect(c, draftPath(draft.id), async () => {
     const checked = checkedFolder(post, site, context);
     const isAsked = place === "blob" && (await shownPictures(draft, drafts)).length > 0;
-    if (isAsked) return c.redirect(sharePath(draft.id, folder), 303);
+    const question = `${WRITE_PATH}/share?draft=${draft.id}&folder=${encodeURIComponent(folder)}`;
+    if (isAsked) return c.redirect(question, 303);
     return writePost(c, draft, { folder: checked, place: "beside" }, context);
   });
 }

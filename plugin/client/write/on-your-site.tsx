@@ -16,7 +16,10 @@ import type { BackgroundRun } from "../background-run.js";
 import type { ClientRequest } from "../client-request.js";
 import type { ClientContext } from "../notices.js";
 import { Fault } from "../page-parts.js";
-import { builtPagePath, openDrafts, picturePath, SITE_PATH } from "./write-requests.js";
+import { openDrafts, picturePath, WRITE_PATH } from "./write-requests.js";
+
+/** Files of the built site, for the page of a draft. */
+const SITE_PATH = `${WRITE_PATH}/site`;
 
 export type SiteBuildRun = BackgroundRun<BuiltPage, PostDraft>;
 
@@ -73,7 +76,8 @@ export const OnYourSite: FC<{ id: string; seen: string; build: SiteBuildRun }> =
               class="built-page"
               title="The post on your site"
               sandbox="allow-same-origin"
-              src={builtPagePath(id, toVersion(subject))}
+              // The version makes a browser request each page anew.
+              src={`${WRITE_PATH}/page?draft=${id}&version=${encodeURIComponent(toVersion(subject))}`}
             />
             <p class="muted">
               Scripts do not run here, what other hosts serve is left out, and links do nothing. Stylesheets and
@@ -106,12 +110,12 @@ const HINTS = /<link\b[^>]*\brel\s*=\s*["']?(?:preconnect|dns-prefetch)\b[^>]*>/
 const IN_CSS = /(url\(\s*["']?|@import\s+["'])(?=\/)/gi;
 
 /** The URL of a picture while the site is built. Image plugins leave data URLs alone. */
-export function pictureMark(name: string): string {
+function pictureMark(name: string): string {
   return `data:image/png;base64,${Buffer.from(`twtxt:${name}`).toString("base64")}`;
 }
 
 /** A response with a built page. @param draft - the ID of the draft, whose pictures the page shows */
-export function pageResponse(
+function pageResponse(
   { url, html }: { url: string; html: string },
   { site, draft, body }: { site: Site; draft: string; body: string },
 ): Response {

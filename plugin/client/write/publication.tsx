@@ -10,7 +10,10 @@ import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
 import type { ClientContext } from "../notices.js";
 import { ActionButton, Fault, Output } from "../page-parts.js";
-import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./write-requests.js";
+import { publishPath, WRITE_PATH } from "./write-requests.js";
+
+/** The last publication, which may be under way. */
+const PUBLICATION_PATH = `${WRITE_PATH}/publication`;
 
 const CHANGED = "Nothing was published: the repository has changed since the page was shown. Check the commands again.";
 
@@ -65,7 +68,7 @@ async function createPlan(
 ): Promise<Publication> {
   const site = await loadSite(context.machine, context.choice.settings);
   const file = findPostFile(name, site);
-  return planPublication({ ...(await publishableNote(file)), hasFollow }, site, context.machine);
+  return planPublication(await publishableNote(file), { hasFollow, site, machine: context.machine });
 }
 
 type PublishProps = Pick<PlannedPost, "file" | "hasFollow"> & { plan: Publication | null; fault: string | null };

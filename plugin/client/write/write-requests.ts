@@ -15,23 +15,7 @@ export async function openDrafts({ machine, choice }: ClientContext) {
 }
 
 export const WRITE_PATH = "/write";
-/** The last publication, which may be under way. */
-export const PUBLICATION_PATH = `${WRITE_PATH}/publication`;
-
 export const POSTS_PATH = `${WRITE_PATH}/posts`;
-
-/** A page that changes a post. @param file - from the root of the site */
-export function postPath(action: "edit" | "delete", file: string): string {
-  return `${POSTS_PATH}/${action}?file=${encodeURIComponent(file)}`;
-}
-
-/** Files of the built site, for the page of a draft. */
-export const SITE_PATH = `${WRITE_PATH}/site`;
-
-/** The page of a draft as it will be on the site. @param version - so that a browser requests each one anew */
-export function builtPagePath(draft: string, version: string): string {
-  return `${WRITE_PATH}/page?draft=${draft}&version=${encodeURIComponent(version)}`;
-}
 
 export function draftPath(id: string): string {
   return `${WRITE_PATH}?draft=${id}`;
@@ -48,9 +32,4 @@ export function publishPath(file: string, hasFollow = true): string {
 /** @param name - of a picture of the draft */
 export function picturePath(draft: string, name: string): string {
   return `${WRITE_PATH}/picture/${draft}/${encodeURIComponent(name)}`;
-}
-
-/** @param folder - as the form of the composer has it */
-export function sharePath(draft: string, folder: string): string {
-  return `${WRITE_PATH}/share?draft=${draft}&folder=${encodeURIComponent(folder)}`;
 }

@@ -13,7 +13,7 @@ import { pictureFile, saveDraft, shareAndSave, sharePage, writePage } from "./co
 import { assetResponse, builtPage, type SiteBuildRun } from "./on-your-site.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
 import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
-import { openDrafts, POSTS_PATH, postPath, publishPath, WRITE_PATH } from "./write-requests.js";
+import { openDrafts, POSTS_PATH, publishPath, WRITE_PATH } from "./write-requests.js";
 
 const ICON = "M5 19l1-4.5L15.5 5l3.5 3.5L9.5 18zM13 7.5l3.5 3.5";
 
@@ -117,6 +117,10 @@ const PostItem: FC<{ post: OwnPost }> = ({ post }) => (
     )}
   </li>
 );
+
+function postPath(action: "edit" | "delete", file: string): string {
+  return `${POSTS_PATH}/${action}?file=${encodeURIComponent(file)}`;
+}
 
 function nameOfPost({ title, body, file }: OwnPost): string {
   return (title || body.split("\n")[0] || file).slice(0, SHOWN_LENGTH);

@@ -15,7 +15,7 @@ function planOf(
   message = "It's here",
   hasFollow = true,
 ) {
-  return planPublication({ files: files.map((file) => join(folder, file)), message, hasFollow }, site, machine);
+  return planPublication({ files: files.map((file) => join(folder, file)), message }, { hasFollow, site, machine });
 }
 
 /** Two branches that changed the same file. */

@@ -38,11 +38,11 @@ it("an error in the background is reported until a refresh succeeds", async () =
   const { timeline, store, end } = await openTimeline();
   store.fail({ when: "before", operation: "put", times: 1 });
   timeline.refreshIfDue();
-  await eventually(() => expect(timeline.status.fault).toContain("The store was down"));
+  await eventually(() => expect(timeline.fault).toContain("The store was down"));
   expect(timeline.threads).toHaveLength(1);
 
   await timeline.refresh();
-  expect(timeline.status.fault).toBeNull();
+  expect(timeline.fault).toBeNull();
   end();
 });
 
@@ -51,7 +51,7 @@ it("the feeds are read at most every five minutes, for any number of pages, and 
   const { timeline, reads, end } = await openTimeline(() => clock.time);
   const show = async () => {
     for (let page = 0; page < 3; page += 1) timeline.refreshIfDue();
-    await eventually(() => expect(timeline.status.isReading).toBe(false));
+    await eventually(() => expect(timeline.isReading).toBe(false));
   };
   await show();
   await show();
