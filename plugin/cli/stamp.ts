@@ -146,7 +146,7 @@ async function planStamp(post: Unstamped, context: PlanContext, isDryRun: boolea
   if (!stamped) return { action: "none", why: "it has this date" };
   const notes = isShared ? [] : notesOnDay(day ?? DAY_IN_NAME.exec(file)?.[0], given);
   if (!block) notes.unshift("it had no front matter, so one was added");
-  if (!isDryRun) await write(file, before, stamped.text);
+  if (!isDryRun) await replaceText(file, stamped.text);
   return { action: "stamp", timestamp, notes, ...stamped };
 }
 
@@ -234,14 +234,6 @@ function readAddition(log: string): string | null {
 
 function cannot(why: string): TwtxtError {
   return new TwtxtError("bad-file", why);
-}
-
-/** @throws TwtxtError `bad-file`; the file is then unchanged */
-async function write(file: string, before: string, after: string): Promise<void> {
-  await replaceText(file, after);
-  if ((await readText(file)) === after) return;
-  await replaceText(file, before);
-  throw cannot("it could not be read back as written, and was restored");
 }
 
 function show(plan: Plan, file: string, terminal: Terminal): void {

@@ -6,7 +6,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { etag } from "hono/etag";
 import { html, raw } from "hono/html";
-import type { Child, FC } from "hono/jsx";
+import type { Child } from "hono/jsx";
 import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine, OwnSiteChoice } from "../author/machine.js";
 import { TwtxtError, type TwtxtErrorCode, toStatus } from "../errors.js";
@@ -39,7 +39,7 @@ interface AppParts {
   readAsset(file: string): Promise<string>;
 }
 
-export function clientApp({ session, notices, rooms, site, machine, readAsset }: AppParts): Hono<ClientEnv> {
+function clientApp({ session, notices, rooms, site, machine, readAsset }: AppParts): Hono<ClientEnv> {
   const findRoom = (path: string) =>
     rooms.find((room) => path === room.path || path.startsWith(`${room.path}/`)) ?? null;
   const [home] = rooms;
@@ -115,20 +115,18 @@ async function errorPage(
       { title: room.title },
     );
   }
-  return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
+  const page = (
+    <>
+      <Fault text={text} />
+      {c.req.method === "GET" && (
+        <p>
+          <a href={c.req.url}>Try again</a>
+        </p>
+      )}
+    </>
+  );
+  return c.render(page, { title: FAILED });
 }
-
-/** @param again - the URL to request again; `null` for none */
-const Failure: FC<{ text: string; again: string | null }> = ({ text, again }) => (
-  <>
-    <Fault text={text} />
-    {again !== null && (
-      <p>
-        <a href={again}>Try again</a>
-      </p>
-    )}
-  </>
-);
 
 interface ClientOptions {
   /** 0 for a free port. */

@@ -12,7 +12,6 @@ interface BackgroundWork<Result, Subject> {
 
 /** Runs work in the background, one run at a time, and has the results of the last run. */
 export class BackgroundRun<Result, Subject = null> {
-  readonly #context: Pick<ClientContext, "machine" | "ending">;
   /** The subject of the last run; `null` before the first run, and for runs that all have the same subject. */
   subject: Subject | null = null;
   results: Result[] = [];
@@ -23,9 +22,7 @@ export class BackgroundRun<Result, Subject = null> {
   fault: string | null = null;
   done: Promise<void> = Promise.resolve();
 
-  constructor(context: Pick<ClientContext, "machine" | "ending">) {
-    this.#context = context;
-  }
+  constructor(private readonly context: Pick<ClientContext, "machine" | "ending">) {}
 
   /** Resolves when the run has begun, or at once if one is in progress. @throws the error of `open` */
   async start(open: () => Promise<BackgroundWork<Result, Subject>>): Promise<void> {
@@ -33,7 +30,7 @@ export class BackgroundRun<Result, Subject = null> {
     this.isRunning = true;
     try {
       const { subject, results } = await open();
-      Object.assign(this, { subject, results: [], startedAt: this.#context.machine.now(), fault: null });
+      Object.assign(this, { subject, results: [], startedAt: this.context.machine.now(), fault: null });
       this.done = this.#collect(results);
     } catch (error) {
       this.isRunning = false;
@@ -42,7 +39,7 @@ export class BackgroundRun<Result, Subject = null> {
   }
 
   async #collect(results: BackgroundWork<Result, Subject>["results"]): Promise<void> {
-    const { machine, ending } = this.#context;
+    const { machine, ending } = this.context;
     const add = (result: Result) => void this.results.push(result);
     try {
       if (typeof results === "function") return await results(add);
@@ -62,22 +59,21 @@ const EVERY_MS = 60_000;
 
 /** A number that the navigation shows. No page waits for it: a page shows the number that was read last, and asks for a newer one once a minute. */
 export class BackgroundCount {
-  readonly #read: () => Promise<number>;
-  readonly #ending: AbortSignal;
   readonly #interval: RefreshInterval;
   #count = 0;
 
   /** @param read - if it fails, the number stays: the page of the room says why */
-  constructor(read: () => Promise<number>, { machine, ending }: { machine: { now: Clock }; ending: AbortSignal }) {
-    this.#read = read;
-    this.#ending = ending;
-    this.#interval = new RefreshInterval(EVERY_MS, machine.now);
+  constructor(
+    private readonly read: () => Promise<number>,
+    private readonly context: { machine: { now: Clock }; ending: AbortSignal },
+  ) {
+    this.#interval = new RefreshInterval(EVERY_MS, context.machine.now);
   }
 
   /** The last known number; 0 before the first one. */
   get current(): number {
-    if (!this.#ending.aborted && this.#interval.claim()) {
-      void this.#read().then(
+    if (!this.context.ending.aborted && this.#interval.claim()) {
+      void this.read().then(
         (count) => this.set(count),
         () => {},
       );

@@ -6,7 +6,7 @@ import { TwtxtError } from "../../errors.js";
 import { formatTimestamp, isDateOnly } from "../../feed/timestamp.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { PREVIEW_FOLDER } from "../../site/site.js";
-import { badFile, createText, dataFolder, isMissing, orBadFile, readText } from "../files.js";
+import { badFile, dataFolder, isMissing, orBadFile, readText } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
 import { linkPictures } from "./draft-pictures.js";
@@ -116,45 +116,26 @@ async function modelData(
  */
 export async function writeNote({ folder, title, formatContent, pictures }: Note, now: number): Promise<string> {
   for (const time of freeNoteTimes(folder, now)) {
-    const file = join(folder, postName(title, folder, time));
-    const written = await writePictures(pictures, folder, time);
-    if (written === null) continue;
-    try {
-      if (await createText(file, formatContent(time))) return file;
-    } catch (error) {
-      await removeFiles(written);
-      throw error;
-    }
-    await removeFiles(written);
-  }
-  throw new TwtxtError("bad-file", `${folder} has a note for every second of the next day.`);
-}
-
-/** @returns the files; `null` if another process has just written one of this name, and then none is left */
-async function writePictures(
-  pictures: readonly PictureToWrite[],
-  folder: string,
-  time: number,
-): Promise<string[] | null> {
-  const written: string[] = [];
-  try {
-    if (pictures.length > 0) await mkdir(folder, { recursive: true });
-    for (const [at, { name, bytes }] of pictures.entries()) {
-      const file = join(folder, notePictureName(time, at + 1, extname(name)));
-      const content = await bytes();
+    const written: string[] = [];
+    const write = async (name: string, content: string | Uint8Array) => {
+      const file = join(folder, name);
       await writeFile(file, content, { flag: "wx", flush: true });
       written.push(file);
+      return file;
+    };
+    try {
+      await mkdir(folder, { recursive: true });
+      for (const [at, { name, bytes }] of pictures.entries()) {
+        await write(notePictureName(time, at + 1, extname(name)), await bytes());
+      }
+      return await write(postName(title, folder, time), formatContent(time));
+    } catch (error) {
+      await Promise.all(written.map((file) => rm(file, { force: true })));
+      // Another process has just written a file of this name, so the next second is tried.
+      if (Object(error).code !== "EEXIST" || Object(error).syscall !== "open") throw badFile(error);
     }
-    return written;
-  } catch (error) {
-    await removeFiles(written);
-    if (Object(error).code === "EEXIST") return null;
-    throw badFile(error);
   }
-}
-
-async function removeFiles(files: readonly string[]): Promise<void> {
-  await Promise.all(files.map((file) => rm(file, { force: true })));
+  throw new TwtxtError("bad-file", `${folder} has a note for every second of the next day.`);
 }
 
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;

@@ -141,9 +141,7 @@ async function readList(site: Site) {
 }
 
 /** With all fields that the author has added. */
-function formatList(entries: readonly object[]): string {
-  return `${JSON.stringify(entries, null, 2)}\n`;
-}
+const formatList = (entries: readonly object[]) => `${JSON.stringify(entries, null, 2)}\n`;
 
 async function addToList(site: Site, { nick, url }: FollowedFeed): Promise<void> {
   checkPlace(site);
@@ -191,21 +189,17 @@ async function namedFeed(url: string, ask: Ask): Promise<FollowedFeed> {
  * @throws TwtxtError `feed-not-live` if there is none, and as the guard
  */
 export async function findFeed(url: string, ask: Ask) {
+  const readFeed = async (place: string) => ({ url: place, nick: (await readAnyFeed(ask, place)).nick });
   const searchPage = async (error: TwtxtError) => {
     for (const place of await findNamedPlaces(url, ask)) {
       // One place that cannot be read does not end the search.
-      const feed = await readFeed(place, ask).catch(ifTwtxtError(() => null));
+      const feed = await readFeed(place).catch(ifTwtxtError(() => null));
       if (feed) return feed;
     }
     const advice = "No feed was found there. Ask the author for its URL, such as https://bob.example/twtxt.txt";
     throw new TwtxtError("feed-not-live", `${error.message} ${advice}`, { cause: error });
   };
-  return readFeed(url, ask).catch(ifTwtxtError(searchPage, "feed-not-live"));
-}
-
-async function readFeed(url: string, ask: Ask) {
-  const { nick } = await readAnyFeed(ask, url);
-  return { url, nick };
+  return readFeed(url).catch(ifTwtxtError(searchPage, "feed-not-live"));
 }
 
 async function findNamedPlaces(url: string, ask: Ask): Promise<string[]> {
