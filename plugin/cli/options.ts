@@ -279,12 +279,7 @@ function tokenize(args: readonly string[], options: Options) {
   return parseArgs({ args: [...args], options: config, strict: false, tokens: true }).tokens;
 }
 
-interface OptionToken {
-  name: string;
-  rawName: string;
-  value: string | undefined;
-  inlineValue: boolean | undefined;
-}
+type OptionToken = Extract<ReturnType<typeof tokenize>[number], { kind: "option" }>;
 
 function optionValue(where: string, token: OptionToken, options: Options): unknown {
   const { name, rawName, value, inlineValue } = token;

@@ -49,16 +49,17 @@ export class Session {
   readonly #cookie: string;
   readonly #secret = randomText();
   readonly #csrfToken = randomText();
-  readonly #announce: (link: string) => void;
   #token: string | null = null;
 
   /** @param announce - shows a new link to the author and to no one else */
-  constructor(port: number, announce: (link: string) => void) {
+  constructor(
+    port: number,
+    private readonly announce: (link: string) => void,
+  ) {
     this.#host = `${CLIENT_HOST}:${port}`;
     this.origin = `http://${this.#host}`;
     // Browsers send the cookies of one port to all ports.
     this.#cookie = `twtxt-client-${port}`;
-    this.#announce = announce;
   }
 
   /** A new link. Earlier ones stop working. */
@@ -141,7 +142,7 @@ export class Session {
 
   #locked(message: string): TwtxtError {
     // The last link was used, so the author needs a new one.
-    if (this.#token === null) this.#announce(this.createLink());
+    if (this.#token === null) this.announce(this.createLink());
     return new TwtxtError("not-allowed", message);
   }
 }

@@ -116,8 +116,8 @@ class TwtReader {
   /** @returns whether the line from `start` to `end` is a twt */
   read(start: number, end: number): boolean {
     const canonical = toCanonical(this.#file, start);
-    const tab = this.#tabs.find(start);
-    const isCanonical = canonical >= 0 && tab === start + CANONICAL_LENGTH;
+    const isCanonical = canonical >= 0 && this.#file[start + CANONICAL_LENGTH] === "\t";
+    const tab = isCanonical ? start + CANONICAL_LENGTH : this.#tabs.find(start);
     if (tab >= start + TIMESTAMP_LIMIT || tab + 1 >= end) return false;
 
     const timestamp = this.#file.slice(start, tab);

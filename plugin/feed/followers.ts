@@ -18,15 +18,6 @@ export interface SeenFollower extends Follower {
   lastSeen: string;
 }
 
-/** A request from the access log of a web server. */
-export interface LoggedRequest {
-  path: string;
-  status: number;
-  userAgent: string;
-  /** `YYYY-MM-DDThh:mm:ssZ` */
-  time: string;
-}
-
 const MAX_LENGTH = 1000;
 const ONE = /^(\S{1,100}) \(\+(https?:\/\/[^\s;]+); @([^\s;)]+)\)/;
 const SEVERAL = /^(\S{1,100}) \(~(https?:\/\/[^\s;]+); contact=[^)]*\)/;
@@ -59,9 +50,9 @@ export function parseFollower(userAgent: string): Follower | null {
 /**
  * Parses a line of an access log in the combined format, as Apache and nginx write it.
  *
- * @returns `null` for anything else
+ * @returns the request, with its time as `YYYY-MM-DDThh:mm:ssZ`; `null` for anything else
  */
-export function parseLogLine(line: string): LoggedRequest | null {
+export function parseLogLine(line: string) {
   const [, date = "", path = "", status, userAgent = ""] = COMBINED.exec(line) ?? [];
   const [, day, month = "", year, time, hours, minutes] = DATE.exec(date) ?? [];
   const instant = new Date(

@@ -55,7 +55,7 @@ export class DraftPictures {
   /** In the order in which they were added. */
   async of(draft: string): Promise<DraftPicture[]> {
     if (!DRAFT_ID.test(draft)) return [];
-    return (await readJson(this.store, listKey(draft), PICTURES))?.value ?? [];
+    return (await readJson(this.store, pictureKey(draft), PICTURES))?.value ?? [];
   }
 
   /**
@@ -73,7 +73,7 @@ export class DraftPictures {
       size: clean.bytes.length,
       sha256: createHash("sha256").update(clean.bytes).digest("hex"),
     };
-    await update(this.store, listKey(draft), PICTURES, (old) => [...(old ?? []), picture]);
+    await update(this.store, pictureKey(draft), PICTURES, (old) => [...(old ?? []), picture]);
     return picture;
   }
 
@@ -81,12 +81,12 @@ export class DraftPictures {
   async copy(from: string, to: string): Promise<void> {
     const pictures = await this.of(from);
     for (const { name } of pictures) await this.store.put(pictureKey(to, name), await this.bytes(from, name));
-    if (pictures.length > 0) await writeJson(this.store, listKey(to), pictures);
+    if (pictures.length > 0) await writeJson(this.store, pictureKey(to), pictures);
   }
 
   async remove(draft: string, name: string): Promise<void> {
     if (!(await this.#find(draft, name))) return;
-    await update(this.store, listKey(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
+    await update(this.store, pictureKey(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
     await this.store.delete(pictureKey(draft, name));
   }
 
@@ -137,11 +137,8 @@ export class DraftPictures {
   }
 }
 
-function listKey(draft: string): string {
-  return pictureKey(draft, LIST);
-}
-
-function pictureKey(draft: string, name: string): string {
+/** @param name - of a picture, or of the list of all */
+function pictureKey(draft: string, name = LIST): string {
   return `${PREFIX}${draft}/${name}`;
 }
 
