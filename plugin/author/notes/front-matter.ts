@@ -140,16 +140,16 @@ function* changes(text: string, block: FrontMatterBlock, { key, value }: FieldCh
 }
 
 /** Inserts it as the last line, or as the first one if the last would become part of a multi-line text. */
-function* insertions(text: string, block: FrontMatterBlock, { key, value }: FieldChange): Generator<ChangedText> {
+function insertions(text: string, block: FrontMatterBlock, { key, value }: FieldChange): ChangedText[] {
   const indent = /^([ \t]*)[^\s#]/m.exec(text.slice(block.start, block.end))?.[1] ?? "";
   const line = `${indent}${key}: ${value}${block.lineEnd}`;
-  for (const at of [block.end, block.start]) yield { text: splice(text, at, 0, line), old: null };
+  return [block.end, block.start].map((at) => ({ text: splice(text, at, 0, line), old: null }));
 }
 
-function* newFrontMatter(text: string, { key, value }: FieldChange): Generator<ChangedText> {
+function newFrontMatter(text: string, { key, value }: FieldChange): ChangedText[] {
   const lineEnd = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
   const lines = ["---", `${key}: ${value}`, "---", ""].join(lineEnd);
-  yield { text: splice(text, text.startsWith("\uFEFF") ? 1 : 0, 0, lines), old: null };
+  return [{ text: splice(text, text.startsWith("\uFEFF") ? 1 : 0, 0, lines), old: null }];
 }
 
 function splice(text: string, at: number, length: number, insert: string): string {

@@ -45,6 +45,8 @@ export async function followedFeeds(site: Site): Promise<Following[]> {
   ];
 }
 
+type WantedFeed = { url: string; nick: string | undefined };
+
 /** A feed that the author follows. `isNew` is `false` if the site followed it already, and nothing was changed. */
 interface Followed extends Outcome {
   feed: Following & { isNew: boolean };
@@ -58,22 +60,14 @@ interface Followed extends Outcome {
  * @throws TwtxtError `bad-usage` for the own feed, an unsuitable URL, and a nick that is invalid or taken; `bad-file`,
  *   and errors of reading the feed
  */
-export async function follow(
-  wanted: { url: string; nick: string | undefined },
-  site: Site,
-  choice: HostChoice,
-): Promise<Followed> {
+export async function follow(wanted: WantedFeed, site: Site, choice: HostChoice): Promise<Followed> {
   const feed = await findAndAdd(wanted, site, createNetwork(addLoopbackHosts(site, choice, [wanted.url])).ask);
   const shown = `@${feed.nick}, ${feed.url}`;
   if (!feed.isNew) return { feed, text: `You already follow ${shown}.` };
   return { feed, text: `Following ${shown}. Your next build adds it.`, undo: () => unfollow(feed.url, site, choice) };
 }
 
-async function findAndAdd(
-  { url, nick }: { url: string; nick: string | undefined },
-  site: Site,
-  ask: Ask,
-): Promise<Followed["feed"]> {
+async function findAndAdd({ url, nick }: WantedFeed, site: Site, ask: Ask): Promise<Followed["feed"]> {
   checkUrl(url, site);
   if (nick !== undefined && !isNick(nick)) {
     throw new TwtxtError(
