@@ -4,12 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
-import { conversationHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
+import { conversationHtml } from "../../plugin/eleventy/mentions/mention-html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
-import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
 import { hasChromium, launchChromium } from "../helpers/launch-chromium.js";
+import { listOptions } from "../helpers/list-options.js";
 import { endOnStop } from "./child.js";
 import { median, type Part, range, time } from "./table.js";
 
@@ -113,23 +111,7 @@ async function load(browser: Browser, url: string): Promise<Load> {
 
 /** The page of a build with these mentions. */
 function htmlOf(mentions: readonly PublicMention[]): string {
-  return conversationHtml(new SiteConversations(mentions, []).of(POST), {
-    json: "/mentions.json",
-    script: "/twtxt-mentions.js",
-    style: "/twtxt.css",
-    endpoint: null,
-    target: POST,
-    feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-    findTitle: () => null,
-    pictures: new Map(),
-    words: ENGLISH,
-    lang: "en",
-    timeZone: "UTC",
-    headingLevel: 2,
-    readHtml,
-    once: writeOnce(),
-    dates: dateFormat("en", "UTC"),
-  });
+  return conversationHtml(new SiteConversations(mentions, []).of(POST), listOptions({ target: POST }));
 }
 
 function mentionAt(number: number): PublicMention {

@@ -1,11 +1,10 @@
 // test/bench/page-weight.ts: the HTML of the replies under a post.
 import { gzipSync } from "node:zlib";
 import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
-import { conversationHtml, formatOnce, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
+import { conversationHtml, formatOnce } from "../../plugin/eleventy/mentions/mention-html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
+import { listOptions } from "../helpers/list-options.js";
 import { longMention } from "../helpers/long-conversation.js";
 
 const COUNT = 20;
@@ -29,23 +28,13 @@ export function weighReplies(): { name: string; bytes: number; compressed: numbe
 }
 
 function listHtml(mentions: readonly PublicMention[]): string {
-  return conversationHtml(new SiteConversations(mentions, []).of(POST), {
-    json: "/mentions.json",
-    script: "/mentions/twtxt-mentions.js",
-    style: "/mentions/twtxt.css",
-    endpoint: `${SITE}/webmention`,
-    target: POST,
-    feed: { url: `${SITE}/twtxt.txt`, nick: "alice" },
-    findTitle: () => null,
-    pictures: new Map(),
-    words: ENGLISH,
-    lang: "en",
-    timeZone: "UTC",
-    headingLevel: 2,
-    readHtml,
-    once: writeOnce(),
-    dates: formatOnce(dateFormat("en", "UTC")),
-  });
+  return conversationHtml(
+    new SiteConversations(mentions, []).of(POST),
+    listOptions({
+      ...{ target: POST, endpoint: `${SITE}/webmention`, dates: formatOnce(dateFormat("en", "UTC")) },
+      ...{ script: "/mentions/twtxt-mentions.js", style: "/mentions/twtxt.css" },
+    }),
+  );
 }
 
 /** Every third one answers the post, the others the one before. */

@@ -2,12 +2,10 @@ import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
-import { conversationHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
+import { conversationHtml } from "../../plugin/eleventy/mentions/mention-html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
-import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
 import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
+import { listOptions } from "../helpers/list-options.js";
 import { longConversation, longMention, ownAnswers } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { readAsset } from "../helpers/read-asset.js";
@@ -42,23 +40,7 @@ strong { font-weight: inherit }
 
 function pageOf(mentions: readonly PublicMention[]): string {
   const conversation = new SiteConversations(mentions, ownAnswers(POST)).of(POST);
-  const html = conversationHtml(conversation, {
-    json: "/mentions.json",
-    script: "/twtxt-mentions.js",
-    style: "/twtxt.css",
-    endpoint: "/webmention",
-    target: POST,
-    feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-    findTitle: () => null,
-    pictures: new Map(),
-    words: ENGLISH,
-    lang: "en",
-    timeZone: "UTC",
-    headingLevel: 2,
-    readHtml,
-    once: writeOnce(),
-    dates: dateFormat("en", "UTC"),
-  });
+  const html = conversationHtml(conversation, listOptions({ target: POST, endpoint: "/webmention" }));
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -2,12 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
-import { conversationHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
+import { conversationHtml } from "../../plugin/eleventy/mentions/mention-html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
-import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
 import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
+import { listOptions } from "../helpers/list-options.js";
 import { longMention } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
@@ -23,12 +21,10 @@ const likes = (count: number): PublicMention[] =>
   Array.from({ length: count }, (_, minute) => longMention(POST, 300 + minute, { type: "like" })).reverse();
 
 function pageOf(mentions: readonly PublicMention[], own: readonly OwnTwt[] = []): string {
-  const html = conversationHtml(new SiteConversations(mentions, own).of(POST), {
-    ...{ json: "/mentions.json", script: "/script.js", style: null, endpoint: null, target: POST },
-    ...{ feed: { url: "https://alice.example/twtxt.txt", nick: "alice" }, findTitle: () => null, pictures: new Map() },
-    ...{ words: ENGLISH, lang: "en", timeZone: "UTC", headingLevel: 2, readHtml, once: writeOnce() },
-    dates: dateFormat("en", "UTC"),
-  });
+  const html = conversationHtml(
+    new SiteConversations(mentions, own).of(POST),
+    listOptions({ target: POST, script: "/script.js", style: null }),
+  );
   return `<!doctype html><html lang="en"><head><title>x</title><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><style>body { background: Canvas } ${CSS}</style></head><body><main><h1>x</h1>${html}</main></body></html>`;
 }
 

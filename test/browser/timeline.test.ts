@@ -1,12 +1,10 @@
 // test/browser/timeline.test.ts: the timeline in a real Chromium.
 import { expect, it } from "vitest";
-import { timelineHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
-import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
+import { timelineHtml } from "../../plugin/eleventy/mentions/mention-html.js";
 import { textHtml } from "../../plugin/site/text-html.js";
 import type { TimelineTwt } from "../../plugin/site/timeline.js";
 import { describeInChromium, violationsIn } from "../helpers/chromium.js";
+import { listOptions } from "../helpers/list-options.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { readAsset } from "../helpers/read-asset.js";
 import { openTab } from "../helpers/tabs.js";
@@ -51,23 +49,7 @@ const THEME = "@media (prefers-color-scheme: light) { a { color: #00f; text-deco
 function page(): string {
   const html = timelineHtml(
     { twts: TWTS, unread: [...UNREAD], updated: UPDATED },
-    {
-      json: null,
-      script: "/twtxt-mentions.js",
-      style: "/twtxt.css",
-      endpoint: null,
-      target: null,
-      feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-      findTitle: () => null,
-      pictures: new Map(),
-      words: ENGLISH,
-      lang: "en",
-      timeZone: "UTC",
-      headingLevel: 2,
-      readHtml,
-      once: writeOnce(),
-      dates: dateFormat("en", "UTC"),
-    },
+    listOptions({ json: null, target: null }),
   );
   return `<!doctype html>
 <html lang="en">

@@ -6,19 +6,12 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
-import {
-  conversationHtml,
-  mentionListHtml,
-  timelineHtml,
-  writeOnce,
-} from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
+import { conversationHtml, mentionListHtml, timelineHtml } from "../../plugin/eleventy/mentions/mention-html.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
-import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
 import type { Timeline, TimelineTwt, UnreadFeed } from "../../plugin/site/timeline.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
+import { listOptions } from "../helpers/list-options.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
@@ -60,24 +53,11 @@ function listOf(
   options: { target?: string | null; page?: number } = {},
   own: readonly OwnTwt[] = [],
 ): string {
-  const all = {
-    json: "/mentions.json",
-    script: "/twtxt-mentions.js",
-    style: null,
-    endpoint: null,
-    target: POST,
-    feed: { url: FEED, nick: "al<i>ce" },
-    findTitle: () => null,
+  const all = listOptions({
+    ...{ style: null, feed: { url: FEED, nick: "al<i>ce" } },
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
-    words: ENGLISH,
-    lang: "en",
-    timeZone: "UTC",
-    headingLevel: 2,
-    readHtml,
-    once: writeOnce(),
-    dates: dateFormat("en", "UTC"),
-    ...options,
-  };
+    ...{ target: POST, ...options },
+  });
   return all.target === null
     ? mentionListHtml(mentions, all)
     : conversationHtml(mentions && new SiteConversations(mentions, own).of(all.target), all);
@@ -728,19 +708,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     unread: [unread],
   };
 
-  const pageOf = (timeline: Timeline) =>
-    timelineHtml(timeline, {
-      ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: null, endpoint: null, target: null },
-      ...{
-        feed: { url: FEED, nick: "alice" },
-        findTitle: () => null,
-        pictures: new Map(),
-        words: ENGLISH,
-        lang: "en",
-        timeZone: "UTC",
-      },
-      ...{ headingLevel: 2, readHtml, once: writeOnce(), dates: dateFormat("en", "UTC") },
-    });
+  const pageOf = (timeline: Timeline) => timelineHtml(timeline, listOptions({ style: null, target: null }));
   const domOf = async (page: Page) =>
     String(await page.evaluate("document.querySelector('twtxt-mentions').innerHTML"))
       .replace(/\s+/g, " ")

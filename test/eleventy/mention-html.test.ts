@@ -8,11 +8,11 @@ import {
   type PostState,
   writeOnce,
 } from "../../plugin/eleventy/mentions/mention-html.js";
-import { ENGLISH } from "../../plugin/options/words.js";
 import { element } from "../../plugin/site/html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat, type MentionContext } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
+import { listOptions } from "../helpers/list-options.js";
 
 const POST = "https://alice.example/posts/quinces/";
 
@@ -23,31 +23,20 @@ function pagesOf(
   comments: Partial<MentionListOptions> = {},
 ) {
   const read: string[] = [];
-  const options = {
-    json: "/mentions.json",
-    script: "/twtxt-mentions.js",
-    style: null,
-    endpoint: null,
-    feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-    findTitle: () => null,
+  const options = listOptions({
+    ...{ style: null, target: null, once, dates: formatOnce(dateFormat("en", "UTC")) },
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
-    words: ENGLISH,
-    lang: "en",
-    timeZone: "UTC",
-    headingLevel: 2,
-    once,
-    dates: formatOnce(dateFormat("en", "UTC")),
     readHtml: (html: string) => {
       read.push(html);
       return readHtml(html);
     },
-  };
+  });
   const post = conversationHtml(new SiteConversations(mentions, []).of(POST), {
     ...options,
     ...comments,
     target: POST,
   });
-  return { post, list: mentionListHtml(mentions, { ...options, target: null }), read };
+  return { post, list: mentionListHtml(mentions, options), read };
 }
 
 function mentionAt(second: number, changes: Partial<PublicMention>): PublicMention {
