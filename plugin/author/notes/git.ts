@@ -43,7 +43,7 @@ export function openGit(folder: string, { environment }: Pick<Machine, "environm
   return async (args, { onOutput = () => {}, signal } = {}) => {
     // In a session of its own, ssh has no terminal to ask on, and hooks can be ended with git.
     const child = spawn("git", [...args], { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-    const finish = readOutput(child, onOutput);
+    const collected = readOutput(child, onOutput);
     const end = () => endGroup(child.pid);
     const timer = setTimeout(end, MAX_MS);
     signal?.addEventListener("abort", end, { once: true });
@@ -51,9 +51,8 @@ export function openGit(folder: string, { environment }: Pick<Machine, "environm
       const [exitCode = null]: (number | null)[] = await once(child, "close").catch((error: Error) => {
         throw notStarted(error, folder);
       });
-      const output = finish();
       if (exitCode === null) throw new TwtxtError("not-published", `git ${args[0]} was ended before it was done.`);
-      return { exitCode, ...output };
+      return { exitCode, ...collected, stdout: collected.stdout.replace(/\r?\n$/, "") };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
@@ -61,34 +60,27 @@ export function openGit(folder: string, { environment }: Pick<Machine, "environm
   };
 }
 
-/**
- * Passes each line of output on as it comes.
- *
- * @returns passes on what has no line end, and returns the whole output
- */
+/** Passes each line of output on as it comes. @returns what has come so far */
 function readOutput(
   { stdout, stderr }: Record<"stdout" | "stderr", Readable>,
   onLine: (line: string) => void,
-): () => Omit<GitResult, "exitCode"> {
+): Omit<GitResult, "exitCode"> {
   const collected = { stdout: "", output: "" };
-  const streams = [
-    { stream: stdout, unfinished: "" },
-    { stream: stderr, unfinished: "" },
-  ];
-  for (const one of streams) {
-    one.stream.setEncoding("utf8").on("data", (text: string) => {
+  for (const stream of [stdout, stderr]) {
+    let unfinished = "";
+    stream.setEncoding("utf8").on("data", (text: string) => {
       const part = text.slice(0, Math.max(0, MAX_OUTPUT - collected.output.length));
       collected.output += part;
-      if (one.stream === stdout) collected.stdout += part;
-      const lines = (one.unfinished + part).split("\n");
-      one.unfinished = lines.pop() ?? "";
+      if (stream === stdout) collected.stdout += part;
+      const lines = (unfinished + part).split("\n");
+      unfinished = lines.pop() ?? "";
       for (const line of lines) onLine(line);
     });
+    stream.on("end", () => {
+      if (unfinished !== "") onLine(unfinished);
+    });
   }
-  return () => {
-    for (const { unfinished } of streams) if (unfinished !== "") onLine(unfinished);
-    return { ...collected, stdout: collected.stdout.replace(/\r?\n$/, "") };
-  };
+  return collected;
 }
 
 function endGroup(pid: number | undefined): void {
