@@ -9,10 +9,9 @@ const TIMESTAMP =
 export const CANONICAL_LENGTH = 20;
 
 const DAY_MS = 86_400_000;
-const DASH = 0x2d;
-const COLON = 0x3a;
-const LETTER_T = 0x54;
-const LETTER_Z = 0x5a;
+const FORM = "0000-00-00T00:00:00Z";
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 
 /**
  * Converts a timestamp to UTC and whole seconds.
@@ -100,35 +99,20 @@ function isCanonical(text: string): boolean {
  * @returns the digits as one number, such as 20240102030405; NaN for anything else
  */
 export function toCanonical(text: string, at: number): number {
-  const year = twoDigits(text, at) * 100 + twoDigits(text, at + 2);
-  const month = twoDigits(text, at + 5);
-  const day = twoDigits(text, at + 8);
-  const hour = twoDigits(text, at + 11);
-  const minute = twoDigits(text, at + 14);
-  const second = twoDigits(text, at + 17);
-  // A character that is not a digit gives NaN, which fails every comparison.
-  const isDate = year >= 0 && month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= countDays(month, year));
-  const isTime = hour <= 23 && minute <= 59 && second <= 59;
-  return isDate && isTime && hasMarks(text, at)
-    ? ((((year * 100 + month) * 100 + day) * 100 + hour) * 100 + minute) * 100 + second
-    : Number.NaN;
-}
-
-function hasMarks(text: string, at: number): boolean {
-  return (
-    text.charCodeAt(at + 4) === DASH &&
-    text.charCodeAt(at + 7) === DASH &&
-    text.charCodeAt(at + 10) === LETTER_T &&
-    text.charCodeAt(at + 13) === COLON &&
-    text.charCodeAt(at + 16) === COLON &&
-    text.charCodeAt(at + 19) === LETTER_Z
-  );
-}
-
-function twoDigits(text: string, at: number): number {
-  const tens = text.charCodeAt(at) - 48;
-  const ones = text.charCodeAt(at + 1) - 48;
-  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
+  let digits = 0;
+  for (let i = 0; i < CANONICAL_LENGTH; i += 1) {
+    const code = text.charCodeAt(at + i);
+    const mark = FORM.charCodeAt(i);
+    const isDigit = code >= DIGIT_0 && code <= DIGIT_9;
+    if (mark === DIGIT_0 ? !isDigit : code !== mark) return Number.NaN;
+    if (isDigit) digits = digits * 10 + code - DIGIT_0;
+  }
+  const date = Math.floor(digits / 1_000_000);
+  const time = digits % 1_000_000;
+  const [month, day] = [Math.floor(date / 100) % 100, date % 100];
+  const isDate =
+    month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= countDays(month, Math.floor(date / 10_000)));
+  return isDate && time <= 235_959 && time % 10_000 <= 5959 && time % 100 <= 59 ? digits : Number.NaN;
 }
 
 function countDays(month: number, year: number): number {
