@@ -1,5 +1,6 @@
 // test/bench/comment-flood.ts: floods of comments on both hosts: what the site stores, and what each comment costs.
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { mentions as createFunction } from "../../netlify/functions/mentions.js";
@@ -170,7 +171,10 @@ async function openNetlify(bundle: string, stop: AbortSignal): Promise<Host> {
     }),
     store: new NetlifyStore({ name: "twtxt" }),
     countRequests: blobs.countRequests,
-    end: async () => void blobs.child.kill(),
+    async end() {
+      blobs.child.kill();
+      await once(blobs.child, "exit");
+    },
   };
 }
 
