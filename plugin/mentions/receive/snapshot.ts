@@ -2,8 +2,9 @@
 //
 // Its parts are gzipped lines, a mention of JSON in each. The entries of the view have these lines.
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { createGunzip, gzip } from "node:zlib";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { parseJson } from "../../store/json.js";
@@ -22,6 +23,8 @@ export const SNAPSHOT = "mentions/snapshot";
 const PART_SIZE = 10_000;
 /** Unreferenced parts are kept this long, since a snapshot may be about to name them. */
 const ORPHAN_AGE = 24 * 3600_000;
+/** Bytes that are decompressed together. */
+const CHUNK = 128 * 1024;
 const NEW_LINE = 0x0a;
 
 export interface Snapshot {
@@ -34,7 +37,7 @@ export interface Snapshot {
 
 interface LoadedPart {
   key: string;
-  entries: readonly Entry[];
+  readonly entries: Entry[];
   /** Whether the view has its mentions as they are stored. */
   isCurrent: boolean;
 }
@@ -83,14 +86,20 @@ export class Snapshots {
    */
   async load({ parts }: Snapshot, view: MentionView, isFirst: boolean): Promise<() => void> {
     const known = new Map(this.#loaded.map((part) => [part.key, part]));
-    const texts = new Map<string, JsonText[]>();
+    const later: [key: string, lines: JsonText[]][] = [];
+    const add = (key: string, lines: readonly JsonText[]) => {
+      const part = known.get(key) ?? { key, entries: [], isCurrent: true };
+      known.set(key, part);
+      this.#addTo(part, view, lines);
+    };
     for (const key of parts.filter((each) => !known.has(each))) {
-      const lines = await this.#readPart(key);
-      if (isFirst) known.set(key, this.#addPart(view, key, lines));
-      else texts.set(key, lines);
+      for await (const lines of this.#readPart(key)) {
+        if (isFirst) add(key, lines);
+        else later.push([key, lines]);
+      }
     }
     return () => {
-      for (const [key, lines] of texts) known.set(key, this.#addPart(view, key, lines));
+      for (const [key, lines] of later) add(key, lines);
       const loaded = parts.flatMap((key) => known.get(key) ?? []);
       const current = new Set(loaded.flatMap(({ entries }) => entries));
       for (const { key, entries } of this.#loaded) {
@@ -137,34 +146,44 @@ export class Snapshots {
     );
   }
 
-  /** @returns its mentions, which are valid unless they are in the view already */
-  async #readPart(key: string): Promise<JsonText[]> {
+  /** @returns its mentions, some at a time, because a whole part has 10 MB. They are valid unless they are in the view already */
+  async *#readPart(key: string): AsyncGenerator<JsonText[]> {
     const stored = await this.#store.get(key);
     if (!stored) throw new LostRace(`${key} is missing. ${ADVICE}`);
-    const buffer = await intact(key, () => promisify(gunzip)(stored.bytes));
-    return findLines(buffer);
+    let rest = Buffer.alloc(0);
+    try {
+      for await (const chunk of Readable.from([stored.bytes]).pipe(createGunzip({ chunkSize: CHUNK }))) {
+        const bytes = Buffer.concat([rest, chunk]);
+        const end = bytes.lastIndexOf(NEW_LINE) + 1;
+        rest = bytes.subarray(end);
+        yield findLines(bytes.subarray(0, end));
+      }
+      yield findLines(rest);
+    } catch (error) {
+      throw damaged(key, error);
+    }
   }
 
-  #addPart(view: MentionView, key: string, lines: readonly JsonText[]): LoadedPart {
-    let isCurrent = true;
-    const entries = lines.map((json) => {
-      const text = view.texts.read(json);
-      const known = view.entry(readId(text));
-      if (known && view.texts.read(known.json).equals(text)) {
-        known.json = json;
-        return known;
-      }
-      const stored = parseLine(key, text);
-      const mention = this.#relocation.move(stored);
-      const entry = toEntry(mention, mention === stored ? json : toJson(mention));
-      if (mention !== stored) isCurrent = false;
-      const other = mention === stored ? undefined : view.entry(mention.id);
-      // A mention of both URLs: what the author rejected stays rejected.
-      if (!other || (other.state !== "rejected" && mention.state !== "removed")) view.put(entry, mention);
-      return entry;
-    });
+  #addTo(part: LoadedPart, view: MentionView, lines: readonly JsonText[]): void {
+    for (const json of lines) part.entries.push(this.#addLine(part, view, json));
     view.texts.pack(lines);
-    return { key, entries, isCurrent };
+  }
+
+  #addLine(part: LoadedPart, view: MentionView, json: JsonText): Entry {
+    const text = view.texts.read(json);
+    const known = view.entry(readId(text));
+    if (known && view.texts.read(known.json).equals(text)) {
+      known.json = json;
+      return known;
+    }
+    const stored = parseLine(part.key, text);
+    const mention = this.#relocation.move(stored);
+    const entry = toEntry(mention, mention === stored ? json : toJson(mention));
+    if (mention !== stored) part.isCurrent = false;
+    const other = mention === stored ? undefined : view.entry(mention.id);
+    // A mention of both URLs: what the author rejected stays rejected.
+    if (!other || (other.state !== "rejected" && mention.state !== "removed")) view.put(entry, mention);
+    return entry;
   }
 
   async #writePart(bytes: Buffer, time: number): Promise<string> {
