@@ -236,7 +236,7 @@ export function exampleFolder(site: Site): string {
  *
  * @param folder - absolute
  * @param time - milliseconds since 1970
- * @example postName("Quinces, again!", "/site/posts", 0) // "quinces-again.md"
+ * @example "quinces-again.md" for the title "Quinces, again!", unless there is one
  */
 function postName(title: string, folder: string, time: number): string {
   const words =
