@@ -32,6 +32,7 @@ export class Connection {
   #isReadOnly = false;
   #openedAt = 0;
   #isUsed = false;
+  #isKeptOpen = false;
   #idleTimer: NodeJS.Timeout | undefined;
 
   /** @param root - the folder of the store, absolute */
@@ -80,6 +81,11 @@ export class Connection {
     });
   }
 
+  /** From now on, it also stays open without use: closing deletes the log, and a full disk may have no inode for a new one. */
+  keepOpen(): void {
+    this.#isKeptOpen = true;
+  }
+
   close(): void {
     clearInterval(this.#idleTimer);
     this.#rows?.close();
@@ -102,7 +108,7 @@ export class Connection {
     this.#openedAt = performance.now();
     clearInterval(this.#idleTimer);
     this.#idleTimer = setInterval(() => {
-      if (!this.#isUsed) this.close();
+      if (!this.#isUsed && !this.#isKeptOpen) this.close();
       this.#isUsed = false;
     }, IDLE_MS).unref();
     return rows;

@@ -90,9 +90,10 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
     });
   }
 
-  /** Prepares for a process that runs for long: writes do not block it, and disk space is reserved for deletions. */
+  /** Prepares for a process that runs for long: writes do not block it, and a full disk lets it delete values. */
   async prepareForServer(): Promise<void> {
     this.#thread ??= new WriteThread(this.#connection.file);
+    this.#connection.keepOpen();
     await this.#reserve.make();
   }
 

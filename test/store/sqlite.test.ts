@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { openDatabase } from "../../plugin/store/sqlite-driver.js";
 import { storeContract } from "../contract/store.js";
@@ -283,6 +283,22 @@ describe("the event loop", () => {
     while (turns < 2) await store.get("a");
     clearInterval(timer);
     expect(turns).toBeGreaterThan(1);
+  });
+});
+
+describe("the log of a server", () => {
+  it("stays while nothing is read, because a disk without inodes has none for a new one", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = newFolder();
+    const [before, server] = [new SqliteStore(folder), new SqliteStore(folder)];
+    threaded.push(server);
+    await before.put("a", text("one"));
+    before.close();
+    await server.prepareForServer();
+    await server.get("a");
+    vi.advanceTimersByTime(60_000);
+    expect(existsSync(join(folder, "store.db-wal"))).toBe(true);
   });
 });
 
