@@ -12,19 +12,7 @@ import { MENTIONS } from "./options/mentions.js";
 import { formatIssue, type KnownOptions, show } from "./options/messages.js";
 import { SYNDICATE } from "./options/syndicate.js";
 import { TIMELINE } from "./options/timeline.js";
-import {
-  about,
-  isOrigin,
-  layout,
-  NICK,
-  nick,
-  optional,
-  optionalOr,
-  SITE_PATH,
-  text,
-  webUrl,
-  yesNo,
-} from "./options/value-types.js";
+import { isOrigin, layout, NICK, nick, offOr, onOr, SITE_PATH, text, webUrl, yesNo } from "./options/value-types.js";
 import { canParseUrl } from "./url.js";
 
 /** A collection item of Eleventy; see its documentation, "Collection item data structure". */
@@ -64,35 +52,23 @@ const fieldText = (field: FieldName, example: string) =>
     `one line of text without "#" or a field such as "nick = ", for example "${example}"`,
   );
 
-/** `true` for an object of options with its defaults. */
-const onOr = <T>(schema: v.GenericSchema<unknown, T>) =>
-  v.pipe(
-    v.boolean(),
-    v.transform((isOn) => isOn && v.parse(schema, {})),
-  );
-
 const LINK = '{ text: "Home", url: "https://alice.example" }';
 const COLLECTION = 'the name of a collection such as "posts", a list of names, or a function';
 const SECONDS = "a whole number of seconds, such as 3600";
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 
-/** Every option with its type, its default and its sentence in the README. */
+/** Every option with its type and its default. What each does is said in the README and in the documents that it names. */
 export const OPTIONS = v.strictObject({
-  url: about(
-    "The origin of the site, without a path; Eleventy's `pathPrefix` is added. It is part of the feed's identity, so do not change it later.",
-    text(isOrigin, REQUIRED.url),
-  ),
-  nick: about("Your name in the feed.", nick),
-  path: optionalOr(
-    "The path of the feed. Archives are in the same folder.",
+  url: text(isOrigin, REQUIRED.url),
+  nick,
+  path: v.optional(
     text(
       (value) => SITE_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
       'a path from the root of the site, such as "/twtxt.txt"',
     ),
     "/twtxt.txt",
   ),
-  collection: optionalOr(
-    "The posts: a collection, a list of collections, or a function that gets each item of `collections.all` and returns whether it is a post.",
+  collection: v.optional(
     v.union(
       [
         collectionName,
@@ -103,45 +79,21 @@ export const OPTIONS = v.strictObject({
     ),
     "posts",
   ),
-  text: optional(
-    "A function that returns the text of a post in the feed, or `undefined` for the default text. It gets the post and `{ text, permalink }`, the default text and the absolute URL.",
+  text: v.optional(
     v.custom<(post: Post, standard: DefaultText) => string | null | undefined>(
       isFunction,
       "a function that returns the text of a post, such as (post) => post.data.title",
     ),
   ),
-  timeZone: optionalOr(
-    "The time zone of dates without a time, as an IANA name.",
-    text(isTimeZone, 'the IANA name of a time zone, such as "Europe/Berlin"'),
-    "UTC",
-  ),
-  follow: optionalOr(
-    "Feeds that you follow, as `{ nick, url }`, besides those in [`_data/follow.json`](docs/timeline.md#follow-feeds). They are listed in the header of your feed and in `twtxt.follow`, and you can mention them as `@nick`.",
-    FOLLOW,
-    [],
-  ),
-  styles: optionalOr(
-    "Whether pages with mentions, and the plugin's own pages, load its stylesheet. It uses the fonts and colors of your site.",
-    yesNo,
-    true,
-  ),
-  layout: optional(
-    "The layout of the plugin's pages, such as `base.njk`: of mentions, the timeline and the contact page. Without it, or with `false`, they are plain pages with a style of their own.",
-    v.union([v.literal(false), layout], 'the name of a layout, such as "base.njk", or false'),
-  ),
-  data: optionalOr(
-    'Data for the layout of these pages, such as `{ section: "social" }`.',
-    v.record(v.string(), v.unknown(), 'an object such as { section: "social" }'),
-    {},
-  ),
-  avatar: optional("The URL of your picture.", webUrl("https://alice.example/avatar.png")),
-  description: optional("One line about you.", fieldText("description", "Notes about bread and bicycles.")),
-  lang: optional(
-    "The language of the feed, and of the plugin's words on pages that name none. Others get the words of their `<html lang>`.",
-    text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag, such as "en"'),
-  ),
-  link: optionalOr(
-    "Links for the header of the feed, as `{ text, url }`.",
+  timeZone: v.optional(text(isTimeZone, 'the IANA name of a time zone, such as "Europe/Berlin"'), "UTC"),
+  follow: v.optional(FOLLOW, []),
+  styles: v.optional(yesNo, true),
+  layout: v.optional(v.union([v.literal(false), layout], 'the name of a layout, such as "base.njk", or false')),
+  data: v.optional(v.record(v.string(), v.unknown(), 'an object such as { section: "social" }'), {}),
+  avatar: v.optional(webUrl("https://alice.example/avatar.png")),
+  description: v.optional(fieldText("description", "Notes about bread and bicycles.")),
+  lang: v.optional(text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag, such as "en"')),
+  link: v.optional(
     v.array(
       v.pipe(
         v.strictObject({ text: fieldText("link", "Home"), url: linkUrl }, `an object such as ${LINK}`),
@@ -151,69 +103,24 @@ export const OPTIONS = v.strictObject({
     ),
     [],
   ),
-  refresh: optional(
-    "Seconds that clients should wait between two requests for the feed.",
-    v.pipe(v.number(SECONDS), v.safeInteger(SECONDS), v.minValue(1, SECONDS)),
-  ),
-  webmention: optional(
-    "The endpoint of another service that receives your mentions.",
-    webUrl("https://alice.example/webmention"),
-  ),
-  mentions: optionalOr(
-    "How mentions are received and shown, as [an object](docs/mentions.md#options); `false` turns them off. Receiving needs the host Netlify or `serve`.",
-    v.lazy((input) => (input === false ? v.literal(false) : MENTIONS)),
-    {},
-  ),
-  timeline: optionalOr(
-    "Whether a page shows the newest twts of the feeds that you follow: `true`, or [an object](docs/timeline.md#options).",
-    v.lazy((input) => (typeof input === "boolean" ? onOr(TIMELINE) : TIMELINE)),
-    false,
-  ),
-  functions: optionalOr("Whether the build writes the functions that Netlify runs.", yesNo, true),
-  head: optionalOr(
-    "Whether the build adds the `<link>`s of the feed and the endpoint to each page. If `false`, use the shortcode `twtxtHead`.",
-    yesNo,
-    true,
-  ),
-  address: optional(
-    "Your address for private messages, `user@domain`, with the domain of `url`. Needs `key`.",
+  refresh: v.optional(v.pipe(v.number(SECONDS), v.safeInteger(SECONDS), v.minValue(1, SECONDS))),
+  webmention: v.optional(webUrl("https://alice.example/webmention")),
+  mentions: v.optional(offOr(MENTIONS), {}),
+  timeline: v.optional(onOr(TIMELINE), false),
+  functions: v.optional(yesNo, true),
+  head: v.optional(yesNo, true),
+  address: v.optional(
     text((value) => parseAddress(value) === value, 'an address in lower case, such as "alice@alice.example"'),
   ),
-  user: optional(
-    "The part of your address before the `@`, if you leave out `address`. Default: the nick in lower case.",
-    user,
-  ),
-  key: optional(
-    "Your public key. You need it to moderate mentions, receive [messages](docs/messages.md) and keep [files](docs/blobs.md).",
-    publicKey,
-  ),
-  endpoint: optional("The URL of your inbox, if it is at another site. Needs `key`.", inboxUrl),
-  authors: optionalOr(
-    "Further authors with an address at this site, as `{ user, key, endpoint }`. `endpoint` is optional.",
-    AUTHORS,
-    [],
-  ),
-  inbox: optionalOr(
-    "How private messages are received, as [an object](docs/messages.md#options). The inbox is on if there is a `key` and the host is Netlify or `serve`; `false` turns it off.",
-    v.lazy((input) => (input === false ? v.literal(false) : INBOX)),
-    {},
-  ),
-  blobs: optionalOr(
-    "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
-    v.lazy((input) => (typeof input === "boolean" ? onOr(BLOBS) : BLOBS)),
-    false,
-  ),
-  syndicate: optionalOr(
-    'The networks on which copies of new posts appear after a deploy: `["mastodon"]`, `["bluesky"]` or both. Needs the secrets of your accounts. The front matter field `syndicate` overrides it. See [Copies](docs/networks.md#post-copies).',
-    SYNDICATE,
-    [],
-  ),
-  fediverse: optional(
-    'Your account in the fediverse, such as `"@alice@mastodon.example"`: `@alice@your.domain` finds it, and previews of your pages name it. `"bridgy"` makes an account of your site with Bridgy Fed. See [Handles](docs/networks.md#a-handle-at-your-domain).',
-    FEDIVERSE,
-  ),
-  host: optional(
-    'The host that serves the site: `"netlify"`, `"node"` or `"static"`. By default, it is `"netlify"` in builds on Netlify and in projects with a `netlify.toml`, and `"static"` in all others, also if there are files for Vercel, Cloudflare or GitHub Pages. The build prints its choice and the reason.',
+  user: v.optional(user),
+  key: v.optional(publicKey),
+  endpoint: v.optional(inboxUrl),
+  authors: v.optional(AUTHORS, []),
+  inbox: v.optional(offOr(INBOX), {}),
+  blobs: v.optional(onOr(BLOBS), false),
+  syndicate: v.optional(SYNDICATE, []),
+  fediverse: v.optional(FEDIVERSE),
+  host: v.optional(
     v.picklist(
       ["netlify", "node", "static"],
       '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',

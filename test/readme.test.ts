@@ -1,52 +1,38 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, posix } from "node:path";
-import { getDescription } from "valibot";
 import { describe, expect, it } from "vitest";
 import { BLOBS } from "../plugin/options/blobs.js";
+import { CONTACT_PAGE, CONTACT_STATUS } from "../plugin/options/contact-words.js";
 import { INBOX } from "../plugin/options/inbox.js";
 import { MENTIONS } from "../plugin/options/mentions.js";
 import { TIMELINE } from "../plugin/options/timeline.js";
+import { ENGLISH } from "../plugin/options/words.js";
 import { OPTIONS } from "../plugin/options.js";
 import { PREVIEW_FOLDER, SETTINGS_FILE } from "../plugin/site/site.js";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const readme = read("README.md");
 
-/** The table of options, generated from the code. */
-function optionsTable(): string {
-  const rows = Object.entries(OPTIONS.entries).map(([name, schema]) => {
-    const inner = "wrapped" in schema ? schema.wrapped : schema;
-    const standard = "default" in schema && schema.default !== undefined ? `\`${JSON.stringify(schema.default)}\`` : "";
-    const needed = "wrapped" in schema ? standard : "needed";
-    return `| \`${name}\` | ${needed} | ${getDescription(inner)} |`;
-  });
-  return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
-}
-
-/** The table of the options below an option, with nested names. */
-function tableOf({ entries }: { entries: object }): string {
-  const rows = rowsOf(entries as never, "");
-  return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
-}
-
 interface Documented {
-  type: string;
   default?: unknown;
   wrapped?: Documented;
-  pipe?: Documented[];
   entries?: Record<string, Documented>;
 }
 
-function rowsOf(entries: Record<string, Documented>, prefix: string): string[] {
+/** The options of an object with their defaults, as a table has them; nested options have both names. */
+function listOptions({ entries = {} }: Documented, prefix = ""): string[] {
   return Object.entries(entries).flatMap(([name, schema]) => {
-    const whole = schema.pipe?.[0] ?? schema;
-    const inner = whole.wrapped ?? whole;
-    const parts = inner.entries ?? inner.pipe?.[0]?.entries;
-    if (parts) return rowsOf(parts, `${prefix}${name}.`);
-    const text = getDescription(schema as never) ?? getDescription(whole as never) ?? getDescription(inner as never);
-    const standard = whole.default === undefined ? "" : `\`${JSON.stringify(whole.default)}\``;
-    return [`| \`${prefix}${name}\` | ${standard} | ${text} |`];
+    if (schema.wrapped?.entries) return listOptions(schema.wrapped, `${prefix}${name}.`);
+    const standard = schema.default === undefined ? "" : `\`${JSON.stringify(schema.default)}\``;
+    return [`| \`${prefix}${name}\` | ${schema.wrapped ? standard : "needed"} |`];
   });
+}
+
+/** The rows of a table of options in a document, each with its description. */
+function readRows(file: string, name: string): [option: string, description: string][] {
+  const [, table = ""] = new RegExp(`<!-- ${name} -->\\n([\\s\\S]*?)\\n<!-- /${name} -->`).exec(read(file)) ?? [];
+  const rows = table.matchAll(/^(\| `[^|]+` \| [^|]* \|) (.*) \|$/gm);
+  return [...rows].map(([, option = "", description = ""]) => [option, description]);
 }
 
 describe("the README", () => {
@@ -56,19 +42,29 @@ describe("the README", () => {
     expect([...line.matchAll(/`([^`]+)\/`/g)].map(([, folder]) => folder)).toEqual(folders);
   });
 
-  it("lists every option of the code with its default", () => {
-    const [, table = ""] = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(readme) ?? [];
-    expect(table).toBe(optionsTable());
-  });
+  it.each<[string, string, object]>([
+    ["options", "README.md", OPTIONS],
+    ["mentions options", "docs/mentions.md", MENTIONS],
+    ["inbox options", "docs/messages.md", INBOX],
+    ["blobs options", "docs/blobs.md", BLOBS],
+    ["timeline options", "docs/timeline.md", TIMELINE],
+  ])(
+    "and the documents that it names list and describe all %s of the code with their defaults",
+    (name, file, options) => {
+      const rows = readRows(file, name);
+      expect(rows.map(([option]) => option)).toEqual(listOptions(options));
+      expect(rows.filter(([, description]) => !/^[A-Z"`].{10}/.test(description))).toEqual([]);
+    },
+  );
 
   it.each([
-    ["mentions", "docs/mentions.md", MENTIONS],
-    ["inbox", "docs/messages.md", INBOX],
-    ["blobs", "docs/blobs.md", BLOBS],
-    ["timeline", "docs/timeline.md", TIMELINE],
-  ])("lists every option of `%s` in its own document", (name, file, options) => {
-    const marks = new RegExp(`<!-- ${name} options -->\\n([\\s\\S]*?)\\n<!-- \\/${name} options -->`);
-    expect(marks.exec(read(file))?.[1]).toBe(tableOf(options));
+    ["mentions", "docs/mentions.md", ENGLISH],
+    ["inbox", "docs/messages.md", { ...CONTACT_PAGE, ...CONTACT_STATUS }],
+  ])("and its documents have the English words of `%s`", (name, file, english) => {
+    const isWord = ([option]: [string, string]) => option.startsWith("| `words.");
+    const rows = readRows(file, `${name} options`).filter(isWord);
+    const quoted = rows.map(([, description]) => /In English:? "(.*)"\.?$/.exec(description)?.[1]);
+    expect(quoted).toEqual(Object.values(english));
   });
 
   it("names the two commands that CI runs", () => {

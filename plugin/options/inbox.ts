@@ -2,18 +2,7 @@
 import * as v from "valibot";
 import { USER } from "../keys/address.js";
 import { CONTACT_PAGE, CONTACT_STATUS } from "./contact-words.js";
-import {
-  amount,
-  layout,
-  optional,
-  optionalOr,
-  pagePath,
-  sitePath,
-  text,
-  webUrl,
-  wordOptions,
-  yesNo,
-} from "./value-types.js";
+import { amount, layout, offOr, ownWords, pagePath, sitePath, text, webUrl, yesNo } from "./value-types.js";
 
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
 const AUTHOR = '{ user: "bob", key: "kex1..." }';
@@ -36,43 +25,25 @@ export const GUEST_DAYS = 90;
 
 export const GUESTS = v.strictObject(
   {
-    messages: amount("Messages from you that each guest can have.", 1, 1000, 100),
-    days: amount("Days until a message to a guest is removed.", 1, 3650, GUEST_DAYS),
-    mail: optionalOr(
-      "Whether guests can be told by mail that an answer waits, through the server of `TWTXT_SMTP_URL`. Each address is confirmed first.",
-      yesNo,
-      false,
-    ),
+    messages: amount(1, 1000, 100),
+    days: amount(1, 3650, GUEST_DAYS),
+    mail: v.optional(yesNo, false),
   },
   "false, or an object such as { days: 30 }",
 );
 
-/** The option `inbox` as an object. */
+/** The option `inbox` as an object: see docs/messages.md, Options. */
 export const INBOX = v.strictObject(
   {
-    path: optionalOr("The path of the inboxes. Each author's inbox is below it.", sitePath("/inbox"), "/inbox"),
-    messages: amount("Messages that an inbox holds. A full inbox asks senders to try again later.", 1, 100_000, 1000),
-    megabytes: amount("MiB that an inbox holds.", 1, 10_000, 64),
-    retentionDays: amount("Days until a message is removed; 0 keeps it until you delete it.", 0, 3650, 0),
-    subscribe: optional(
-      "Whether `message follow` may keep a connection open to get messages at once. Default: `true` with `serve`; `false` on Netlify, which charges for an open function by the second.",
-      yesNo,
-    ),
-    guests: optionalOr(
-      "Guests are readers without an address who write to you and read your answers. An object with limits: `messages` from you that each guest can have (default 100), and the `days` until they are removed (default 90); `mail: true` lets guests be told of answers by mail. `false`: no guests.",
-      v.lazy((input) => (input === false ? v.literal(false) : GUESTS)),
-      {},
-    ),
-    page: optionalOr(
-      "The path of the page that tells readers how to write to you; `false` for no page.",
-      pagePath("/contact/"),
-      "/contact/",
-    ),
-    words: v.optional(
-      v.strictObject(wordOptions({ ...CONTACT_PAGE, ...CONTACT_STATUS }), 'an object such as { send: "Absenden" }'),
-      {},
-    ),
-    layout: optional("The layout of that page, if it is not that of the option `layout`.", layout),
+    path: v.optional(sitePath("/inbox"), "/inbox"),
+    messages: amount(1, 100_000, 1000),
+    megabytes: amount(1, 10_000, 64),
+    retentionDays: amount(0, 3650, 0),
+    subscribe: v.optional(yesNo),
+    guests: v.optional(offOr(GUESTS), {}),
+    page: v.optional(pagePath("/contact/"), "/contact/"),
+    words: v.optional(ownWords({ ...CONTACT_PAGE, ...CONTACT_STATUS }, '{ send: "Absenden" }'), {}),
+    layout: v.optional(layout),
   },
   "false, or an object such as { messages: 500 }",
 );

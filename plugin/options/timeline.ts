@@ -1,12 +1,13 @@
 // plugin/options/timeline.ts: the option `timeline`.
 import * as v from "valibot";
-import { amount, layout, optional, optionalOr, sitePath } from "./value-types.js";
+import { amount, layout, sitePath } from "./value-types.js";
 
+/** See docs/timeline.md, Options. */
 export const TIMELINE = v.strictObject(
   {
-    path: optionalOr("The path of the page.", sitePath("/timeline/"), "/timeline/"),
-    perPage: amount("Conversations per page.", 1, 200, 50),
-    layout: optional("The layout of the page, if it is not that of the option `layout`.", layout),
+    path: v.optional(sitePath("/timeline/"), "/timeline/"),
+    perPage: amount(1, 200, 50),
+    layout: v.optional(layout),
   },
   'true, false, or an object such as { path: "/timeline/" }',
 );

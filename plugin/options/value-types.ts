@@ -8,35 +8,32 @@ export const SITE_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 const SOURCES = 'a list of hosts, "host:port"s and feeds, such as ["spam.example", "https://bob.example/twtxt.txt"]';
 const LAYOUT = 'the name of a layout, such as "base.njk"';
 
-type Described<Schema extends v.GenericSchema> = v.SchemaWithPipe<
-  readonly [Schema, v.DescriptionAction<v.InferOutput<Schema>, string>]
->;
-
-export function about<const Schema extends v.GenericSchema>(description: string, schema: Schema): Described<Schema> {
-  return v.pipe(schema, v.description(description));
+/** Texts that replace those of a form, by their names. @param english - the form's own */
+export function ownWords<Name extends string>(
+  english: Record<Name, string>,
+  example: string,
+  word: v.GenericSchema<string> = v.string("a text"),
+) {
+  const entries = Object.keys(english).map((name) => [name, v.optional(word)]);
+  const words: Record<Name, v.OptionalSchema<typeof word, undefined>> = Object.fromEntries(entries);
+  return v.strictObject(words, `an object such as ${example}`);
 }
 
-export function optional<const Schema extends v.GenericSchema>(description: string, schema: Schema) {
-  return v.optional(about(description, schema));
+/** The options of a capability that is on by default; `false` turns it off. */
+export function offOr<const Options extends v.GenericSchema>(options: Options) {
+  return v.lazy((input) => (input === false ? v.literal(false) : options));
 }
 
-export function optionalOr<
-  const Schema extends v.GenericSchema,
-  const Standard extends v.Default<Described<Schema>, undefined>,
->(description: string, schema: Schema, standard: Standard) {
-  return v.optional(about(description, schema), standard);
+/** The options of a capability that is off by default; `true` turns it on with all defaults. */
+export function onOr<Input, Output>(options: v.GenericSchema<Input, Output>) {
+  const toOptions = v.transform((isOn: boolean): false | Output => isOn && v.parse(options, {}));
+  return v.lazy((input): v.GenericSchema<boolean | Input, false | Output> => {
+    return (typeof input === "boolean" ? v.pipe(v.boolean(), toOptions) : options) as never;
+  });
 }
 
-/** The options of a form's words, each with its English text. */
-export function wordOptions<Name extends string>(english: Record<Name, string>) {
-  const options = Object.entries<string>(english).map(([name, text]) => [
-    name,
-    optional(`In English: "${text}"`, v.string("a text")),
-  ]);
-  return Object.fromEntries(options) as Record<Name, ReturnType<typeof optional<v.StringSchema<string>>>>;
-}
-
-export function amount(description: string, least: number, most: number, standard: number) {
+/** A whole number in an interval. */
+export function amount(least: number, most: number, standard: number) {
   const expected = `a whole number from ${least} to ${most}, such as ${standard}`;
   const value = v.pipe(
     v.number(expected),
@@ -44,7 +41,7 @@ export function amount(description: string, least: number, most: number, standar
     v.minValue(least, expected),
     v.maxValue(most, expected),
   );
-  return optionalOr(description, value, standard);
+  return v.optional(value, standard);
 }
 
 export function text(isValid: (value: string) => boolean, expected: string) {
