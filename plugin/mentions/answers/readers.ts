@@ -93,16 +93,13 @@ interface Options {
 
 /** The readers by their guests' names: a key, or that of an anonymous guest. Changes are durable when their methods return. */
 export class AnswerReaders {
-  readonly #options: Options;
   /** One after the other, so that each counts those before it. */
   readonly #inTurn = serialize();
 
-  constructor(options: Options) {
-    this.#options = options;
-  }
+  constructor(private readonly options: Options) {}
 
   async readAll(): Promise<Readers> {
-    return (await readJson(this.#options.store, READERS, ALL))?.value ?? {};
+    return (await readJson(this.options.store, READERS, ALL))?.value ?? {};
   }
 
   async readState(guest: string): Promise<MailState> {
@@ -115,7 +112,7 @@ export class AnswerReaders {
    * they did: an address that was asked today is stored as if it were asked again.
    */
   async add({ guest, address, thread, comment }: Wish, asker: Asker): Promise<void> {
-    const { now, random } = this.#options;
+    const { now, random } = this.options;
     await this.#inTurn(async () => {
       const known = (await this.readAll())[guest];
       const isConfirmed = known?.address === address && known.isConfirmed;
@@ -145,7 +142,7 @@ export class AnswerReaders {
   }
 
   async confirm(guest: string): Promise<void> {
-    await this.#changeReader(guest, (reader) => ({ ...reader, isConfirmed: true, used: this.#options.now() }));
+    await this.#changeReader(guest, (reader) => ({ ...reader, isConfirmed: true, used: this.options.now() }));
   }
 
   async remove(guest: string): Promise<void> {
@@ -161,13 +158,13 @@ export class AnswerReaders {
     await this.#changeReader(guest, (reader) => {
       const thread = reader.threads[MESSAGES];
       if (!thread) return reader;
-      return { ...reader, threads: { ...reader.threads, [MESSAGES]: { ...thread, waits: this.#options.now() } } };
+      return { ...reader, threads: { ...reader.threads, [MESSAGES]: { ...thread, waits: this.options.now() } } };
     });
   }
 
   /** Mails that may be sent now: at most one a thread and hour. */
   async listDue(): Promise<Due[]> {
-    const now = this.#options.now();
+    const now = this.options.now();
     const isFree = ({ at }: Thread) => at === null || !isAhead(at + HOUR, now, HOUR);
     return Object.entries(await this.readAll()).flatMap(([guest, reader]): Due[] => {
       if (reader.sending !== null && isAhead(reader.sending, now, LEASE)) return [];
@@ -184,7 +181,7 @@ export class AnswerReaders {
    * @returns whether the mail is still due
    */
   async claim({ guest, reader, thread }: Due): Promise<boolean> {
-    const { now } = this.#options;
+    const { now } = this.options;
     // Another mail of this run may have been sent to the same reader.
     const name = ({ sending: _, used: __, threads, ...rest }: Reader) =>
       JSON.stringify([rest, thread === null ? null : threads[thread]]);
@@ -199,7 +196,7 @@ export class AnswerReaders {
 
   /** Records that a claimed mail was sent. @param told - the names of all answers that the reader knows now */
   async finish({ guest, reader, thread }: Due, told: readonly string[]): Promise<void> {
-    const at = this.#options.now();
+    const at = this.options.now();
     await this.#changeReader(guest, (current) => {
       if (current.key !== reader.key) return current;
       if (thread === null) return { ...current, isAsked: true, sending: null };
@@ -218,7 +215,7 @@ export class AnswerReaders {
    * @param steadySince - when the clock last jumped
    */
   async prune(isThere: (comment: string) => boolean, steadySince: number): Promise<void> {
-    const now = this.#options.now();
+    const now = this.options.now();
     const isOver = (time: number, limit: number) => countedSince(time, steadySince) + limit < now;
     await this.#change((readers) => {
       const kept = Object.entries(readers).flatMap(([guest, reader]): [string, Reader][] => {
@@ -233,7 +230,7 @@ export class AnswerReaders {
 
   /** @returns `new`: a mail may ask for the confirmation; `known`: a mail was sent today, by whomever; `refused` */
   async #count(guest: string, address: string, network: string): Promise<"new" | "known" | "refused"> {
-    const { shares } = this.#options;
+    const { shares } = this.options;
     const id = createHash("sha256").update(`${guest}\n${address}`).digest("hex");
     // Without a share, one a day. A part after "+" leads to the same mailbox.
     const mailbox = { network: `mail ${address.toLowerCase().replace(/\+[^@]*/, "")}`, shares: 0 };
@@ -259,7 +256,7 @@ export class AnswerReaders {
 
   /** Writes nothing if nothing has changed. */
   async #change(change: (readers: Readers) => Readers | null): Promise<void> {
-    await update(this.#options.store, READERS, ALL, (old) => {
+    await update(this.options.store, READERS, ALL, (old) => {
       const changed = change(old ?? {});
       return JSON.stringify(changed) === JSON.stringify(old ?? {}) ? null : changed;
     });

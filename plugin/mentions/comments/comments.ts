@@ -64,13 +64,10 @@ interface CommentPlace {
 
 /** The comments of a site. Changes are durable when their methods return. */
 export class Comments {
-  readonly #parts: CommentsParts;
   /** One after the other, so that each counts those before it. */
   readonly #inTurn = serialize();
 
-  constructor(parts: CommentsParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: CommentsParts) {}
 
   /**
    * Stores a comment, held unless its reader is trusted.
@@ -83,7 +80,7 @@ export class Comments {
     const target = this.#findOpenPost(fields.target);
     const feed = this.#feed(by.key ?? this.#nameAnonymous(target, contents));
     return this.#inTurn(async () => {
-      const { received, moderation } = this.#parts;
+      const { received, moderation } = this.parts;
       await moderation.blockList?.refresh();
       const view = await received.journal.read();
       const own = view.findComments(feed);
@@ -103,7 +100,7 @@ export class Comments {
   async edit(id: string, fields: CommentFields, by: Commenter): Promise<StoredMention> {
     const contents = readContents(fields);
     return this.#inTurn(async () => {
-      const view = await this.#parts.received.journal.read();
+      const view = await this.parts.received.journal.read();
       const known = this.#findOwn(id, view, by);
       const { identity: feed, target, subject } = known;
       const name = subject ?? "";
@@ -117,12 +114,12 @@ export class Comments {
   /** What a comment with these fields would answer. @throws TwtxtError as {@link add} */
   async readAnswered(fields: Pick<CommentFields, "target" | "reply-to">): Promise<Answered> {
     const target = this.#findOpenPost(fields.target);
-    return this.#findShown(fields["reply-to"], target, await this.#parts.received.journal.read());
+    return this.#findShown(fields["reply-to"], target, await this.parts.received.journal.read());
   }
 
   /** Removes a comment. @throws TwtxtError `not-found`, `not-allowed` for another guest's */
   async remove(id: string, by: Commenter): Promise<void> {
-    const { received } = this.#parts;
+    const { received } = this.parts;
     this.#findOwn(id, await received.journal.read(), by);
     await by.spend();
     await received.remove(id);
@@ -130,25 +127,25 @@ export class Comments {
 
   /** The comments of a guest, oldest first, with the number of shown answers to each. */
   async list(guest: string): Promise<{ comment: StoredMention; answers: number }[]> {
-    const view = await this.#parts.received.journal.read();
+    const view = await this.parts.received.journal.read();
     const own = view.findComments(this.#feed(guest));
     return own.map((comment) => ({ comment, answers: view.countAnswers(comment) }));
   }
 
   /** The URL of a guest's feed. */
   #feed(guest: string): string {
-    return `${this.#parts.guestFeeds}/${guest}.txt`;
+    return `${this.parts.guestFeeds}/${guest}.txt`;
   }
 
   /** The guest of an unsigned comment: the same for the same words on one day, so that a repeat is known. */
   #nameAnonymous(target: string, { name, text }: CommentContents): string {
-    const day = formatTimestamp(this.#parts.now()).slice(0, 10);
+    const day = formatTimestamp(this.parts.now()).slice(0, 10);
     return `anon-${hash("sha256", [day, target, name, text].join("\n")).slice(0, 16)}`;
   }
 
   /** @returns the URL of the post as the site writes it. @throws TwtxtError `not-found`, `comments-closed` */
   #findOpenPost(url: string): string {
-    const { siteIndex, pages, options, now } = this.#parts;
+    const { siteIndex, pages, options, now } = this.parts;
     const target = siteIndex.target(url)?.url ?? "";
     const twt = pages.twts.find(({ page }) => page === target);
     if (!twt) throw new TwtxtError("not-found", "The target is not a post of this site.");
@@ -158,7 +155,7 @@ export class Comments {
   }
 
   #answerPost(target: string): Answered {
-    const { pages, nick, siteIndex } = this.#parts;
+    const { pages, nick, siteIndex } = this.parts;
     const twt = pages.twts.find(({ page }) => page === target) ?? { hashes: [], timestamp: "" };
     return answerTwt(twt, { name: nick, feed: siteIndex.feedUrl });
   }
@@ -184,11 +181,11 @@ export class Comments {
 
   #isRefused(own: readonly StoredMention[], feed: string): boolean {
     const count = (wanted: StoredMention["state"]) => own.filter(({ state }) => state === wanted).length;
-    return this.#parts.moderation.isBlocked(feed) || (count("rejected") >= REJECTIONS && count("shown") === 0);
+    return this.parts.moderation.isBlocked(feed) || (count("rejected") >= REJECTIONS && count("shown") === 0);
   }
 
   #isTrusted(own: readonly StoredMention[], contents: CommentContents, feed: string, isSigned: boolean): boolean {
-    const { options, moderation } = this.#parts;
+    const { options, moderation } = this.parts;
     if (moderation.isAllowed(feed)) return true;
     const approved = own.filter(({ state }) => state === "shown").length;
     const links = contents.text.match(LINK)?.length ?? 0;
@@ -198,7 +195,7 @@ export class Comments {
 
   /** Reserves a time that no other process gives to a comment of this guest: it identifies a twt in its feed. */
   async #reserveTime(key: string | null, own: readonly StoredMention[]): Promise<string> {
-    const { now, store } = this.#parts;
+    const { now, store } = this.parts;
     let time = Math.max(now(), ...own.map(({ timestamp }) => Date.parse(timestamp ?? "") + 1000));
     const reserve = (keyid: string) => spendNonce(store, { keyid, nonce: formatTimestamp(time), expires: time / 1000 });
     // An unsigned comment is the only one of its guest.
@@ -213,7 +210,7 @@ export class Comments {
    * @throws TwtxtError `too-many-comments`
    */
   async #count({ address, spend }: Commenter, isLimited: boolean): Promise<void> {
-    const { shares } = this.#parts;
+    const { shares } = this.parts;
     const networks = [...listNetworks(address), ...(isLimited ? [{ network: "all", shares: SHARES }] : [])];
     const senders = await shares.findFolders("comments", networks);
     const full = () => new TwtxtError("too-many-comments", "Too many comments came in today. Try again tomorrow.");
@@ -224,7 +221,7 @@ export class Comments {
 
   /** Counts a comment for the day, and stores it. @throws TwtxtError `too-many-pending`, `too-many-comments` */
   async #store(contents: CommentContents, by: Commenter, place: CommentPlace): Promise<StoredMention> {
-    const { options, received } = this.#parts;
+    const { options, received } = this.parts;
     const { feed, target, answered, view, known } = place;
     const own = view.findComments(feed);
     const isTrusted = this.#isTrusted(own, contents, feed, by.key !== null);

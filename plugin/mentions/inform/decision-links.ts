@@ -14,19 +14,11 @@ const VALID_DAYS = 7;
  * @see PROTOCOL 2.6, "Deciding from a phone"
  */
 export class DecisionLinks {
-  readonly #secret: string;
-  readonly #base: string;
-  readonly #now: Clock;
-
-  /** @param base - the URL below which mentions are decided */
-  constructor({ secret, base, now }: { secret: string; base: string; now: Clock }) {
-    this.#secret = secret;
-    this.#base = base;
-    this.#now = now;
-  }
+  /** `base`: the URL below which mentions are decided. */
+  constructor(private readonly options: { secret: string; base: string; now: Clock }) {}
 
   format(mention: StoredMention): string {
-    return `${this.#base}/${mention.id}?k=${this.#sign(mention, this.#today() + VALID_DAYS).toString("base64url")}`;
+    return `${this.options.base}/${mention.id}?k=${this.#sign(mention, this.#today() + VALID_DAYS).toString("base64url")}`;
   }
 
   /** Whether a key is that of a link to the mention as it is now. */
@@ -40,10 +32,10 @@ export class DecisionLinks {
   /** @param day - the last one on which the link is valid, in days since 1970 */
   #sign(mention: StoredMention, day: number): Buffer {
     const claim = `${mention.id}\n${toMentionVersion(mention)}\n${day}`;
-    return createHmac("sha256", this.#secret).update(claim).digest();
+    return createHmac("sha256", this.options.secret).update(claim).digest();
   }
 
   #today(): number {
-    return Math.floor(this.#now() / DAY);
+    return Math.floor(this.options.now() / DAY);
   }
 }

@@ -10,8 +10,8 @@ import { shrinkPicture } from "../../pictures/shrink-picture.js";
 import type { CopyFacts, SitePages } from "../../site/site.js";
 import { readJson } from "../../store/json.js";
 import { type Change, changesSince, oldestMissing } from "../send/changes.js";
-import { type LedgerOptions, MentionLedger, type MentionSource, type StoredLedger } from "../send/ledger.js";
-import { FinishedRecord, type LedgerName } from "../send/ledger-records.js";
+import { type LedgerOptions, MentionLedger, type MentionSource } from "../send/ledger.js";
+import { FinishedRecord, type LedgerName, type StoredLedger } from "../send/ledger-records.js";
 import { type LiveFeed, type LiveMention, readAnyFeed, readArchives, shortHash } from "../send/live-feed.js";
 import {
   type AttemptResult,

@@ -21,8 +21,6 @@ interface FoundEvents {
 }
 
 export class EventLog {
-  readonly #store: Store;
-  readonly #log: Log;
   readonly #logged = new Set<string>();
   /** Events since the snapshot by key; `null` for a damaged or missing one. */
   #known = new Map<string, MentionEvent | null>();
@@ -37,10 +35,10 @@ export class EventLog {
   #last = Number.NEGATIVE_INFINITY;
 
   /** @param log - gets one line for each damaged event; it stays in the store and is skipped */
-  constructor(store: Store, log: Log) {
-    this.#store = store;
-    this.#log = log;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly log: Log,
+  ) {}
 
   /** The number of events at the last listing, plus those added since. */
   get count(): number {
@@ -60,7 +58,7 @@ export class EventLog {
     this.#last = time;
     const event = { ...given, at: new Date(time).toISOString() };
     const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomBytes(8).toString("hex")}`;
-    await this.#store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
+    await this.store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
     this.#keys.add(key);
     this.#added.add(key);
     this.#known.set(key, event);
@@ -79,7 +77,7 @@ export class EventLog {
   async list(): Promise<boolean> {
     const before = this.#keys;
     this.#added = new Set();
-    const listed = await this.#store.keys(EVENTS);
+    const listed = await this.store.keys(EVENTS);
     const marks = listed.filter(isMark).sort().join();
     const keys = new Set(listed.filter((key) => !isMark(key)));
     const isAnyGone = [...before].some((key) => !keys.has(key) && !this.#added.has(key));
@@ -101,8 +99,8 @@ export class EventLog {
 
   /** Call it when the snapshot was replaced, before its events are deleted. */
   async markSnapshot(): Promise<void> {
-    const former = (await this.#store.keys(MARK)).filter(isMark);
-    await this.#store.put(MARK + randomBytes(8).toString("hex"), new Uint8Array());
+    const former = (await this.store.keys(MARK)).filter(isMark);
+    await this.store.put(MARK + randomBytes(8).toString("hex"), new Uint8Array());
     await this.delete(former);
   }
 
@@ -144,17 +142,17 @@ export class EventLog {
   }
 
   async delete(keys: Iterable<string>): Promise<void> {
-    await mapInParallel([...keys], CONCURRENCY, (key) => this.#store.delete(key));
+    await mapInParallel([...keys], CONCURRENCY, (key) => this.store.delete(key));
   }
 
   /** @returns `null` for a damaged event, `undefined` for a missing one */
   async #readOne(key: string): Promise<MentionEvent | null | undefined> {
-    const stored = await this.#store.get(key);
+    const stored = await this.store.get(key);
     if (!stored) return undefined;
     const event = parseEvent(key, stored.bytes);
     if (!event && !this.#logged.has(key)) {
       this.#logged.add(key);
-      this.#log(`A stored mention is damaged and was skipped: ${key}`, { level: "error" });
+      this.log(`A stored mention is damaged and was skipped: ${key}`, { level: "error" });
     }
     return event;
   }

@@ -49,7 +49,6 @@ interface AppliedEvent {
  * it, and those that belong before others are applied again after them.
  */
 export class Journal {
-  readonly #options: JournalOptions;
   readonly #events: EventLog;
   readonly #relocation: Relocation;
   readonly #snapshots: Snapshots;
@@ -62,8 +61,7 @@ export class Journal {
   #wanted: Set<string> | null = new Set();
   #mayFoldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: JournalOptions) {
-    this.#options = options;
+  constructor(private readonly options: JournalOptions) {
     this.#events = new EventLog(options.store, options.log);
     this.#relocation = new Relocation(options.currentUrl ?? ((url) => url));
     this.#snapshots = new Snapshots(options.store, this.#relocation);
@@ -99,11 +97,11 @@ export class Journal {
    * nothing for a minute.
    */
   readonly compactIfLong = coalesce(async () => {
-    const { now } = this.#options;
+    const { now } = this.options;
     if (this.#events.count < COMPACTION_THRESHOLD || now() < this.#mayFoldAt) return;
     this.#mayFoldAt = now() + RETRY_DELAY;
     const { withLease } = await leases();
-    await withLease(COMPACTION, this.#options, () => this.compact());
+    await withLease(COMPACTION, this.options, () => this.compact());
     this.#mayFoldAt = now();
   });
 
@@ -128,7 +126,7 @@ export class Journal {
    * @returns the number of folded events
    */
   async compact(): Promise<number> {
-    const { now } = this.#options;
+    const { now } = this.options;
     this.#events.expectSnapshot();
     await this.read();
     const snapshot = this.#snapshot ?? NO_SNAPSHOT;
@@ -157,7 +155,7 @@ export class Journal {
     if (!former) {
       // A view that could not be loaded as a whole is dropped.
       this.#snapshots.reset();
-      this.#view = new MentionView(this.#options.twts ?? []);
+      this.#view = new MentionView(this.options.twts ?? []);
     }
     // The order matters: an event that is deleted after this listing is in the snapshot that is read next.
     const mayBeReplaced = await this.#events.list();
@@ -195,7 +193,7 @@ export class Journal {
     }
     for (const [key, event] of ahead.sort(([a], [b]) => (a < b ? -1 : 1))) {
       const moved = this.#relocation.moveEvent(event);
-      const changes = view.record(() => applyEvent(view, moved, this.#options.shownPerHost));
+      const changes = view.record(() => applyEvent(view, moved, this.options.shownPerHost));
       this.#applied.push({ key, event, changes });
     }
   }
@@ -204,8 +202,8 @@ export class Journal {
     const view = this.#view;
     const id = toMentionId(mention);
     if (!view.entry(id) && view.findDuplicates(mention, id).length === 0) return false;
-    const event: MentionEvent = { kind: "kept", at: new Date(this.#options.now()).toISOString(), mention };
-    const changes = view.record(() => applyEvent(view, event, this.#options.shownPerHost));
+    const event: MentionEvent = { kind: "kept", at: new Date(this.options.now()).toISOString(), mention };
+    const changes = view.record(() => applyEvent(view, event, this.options.shownPerHost));
     const isSame = changes.every(({ id, before }) => isDeepStrictEqual(before && view.read(before), view.get(id)));
     view.undo(changes);
     return isSame;

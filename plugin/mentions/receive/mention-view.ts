@@ -25,6 +25,8 @@ export interface Change {
   before: Entry | undefined;
 }
 
+type ListKind = "page" | "name" | "guest" | "replies" | "state";
+
 /** Of mentions that are in no conversation. */
 const NO_PAGES: readonly string[] = [];
 /** The list of all. */
@@ -86,12 +88,16 @@ export class MentionView {
 
   /** @param page - the mentions of this page and its conversation; default: all. @param after - those older than this one */
   newestFirst(page?: string, after?: ListItem): Iterable<Entry> {
-    return this.#lists.newestFirst(page === undefined ? ALL : toPageList(page), after);
+    return this.#lists.newestFirst(page === undefined ? ALL : toList("page", page), after);
+  }
+
+  #find(kind: ListKind, name: string): readonly Entry[] {
+    return this.#lists.get(toList(kind, name));
   }
 
   /** The mentions with a hash, or the replies with a URL. */
   findNamed(name: string): StoredMention[] {
-    return this.#readAll(this.#lists.get(toNameList(name)));
+    return this.#readAll(this.#find("name", name));
   }
 
   /** @returns other mentions with the same contents in the same place, or that the author rejected */
@@ -103,7 +109,7 @@ export class MentionView {
 
   /** The comments in the feed of a guest, oldest first. */
   findComments(feed: string): StoredMention[] {
-    return this.#readAll(this.#lists.get(toGuestList(feed)));
+    return this.#readAll(this.#find("guest", feed));
   }
 
   /** How many comments wait for approval. */
@@ -135,7 +141,7 @@ export class MentionView {
 
   #listAnswers(reply: StoredMention): { shown: Set<Entry>; own: Set<TwtLike> } {
     const names = readNames(reply);
-    const shown = names.flatMap((name) => this.#lists.get(toReplyList(name))).filter(({ state }) => state === "shown");
+    const shown = names.flatMap((name) => this.#find("replies", name)).filter(({ state }) => state === "shown");
     return { shown: new Set(shown), own: new Set(names.flatMap((name) => this.#ownReplies.get(name) ?? [])) };
   }
 
@@ -150,7 +156,7 @@ export class MentionView {
   }
 
   countState(state: StoredMention["state"]): number {
-    return this.#lists.get(toStateList(state)).length;
+    return this.#find("state", state).length;
   }
 
   set(mention: StoredMention): void {
@@ -162,9 +168,9 @@ export class MentionView {
     this.#entries.set(entry.id, entry);
     for (const name of listNames(mention)) this.#lists.add(name, entry);
     if (entry.isReply) this.#place(entry, mention);
-    const hasReplies = (name: string) => this.#ownReplies.has(name) || this.#lists.get(toReplyList(name)).length > 0;
+    const hasReplies = (name: string) => this.#ownReplies.has(name) || this.#find("replies", name).length > 0;
     entry.isAnswered = readNames(mention).some(hasReplies);
-    if (entry.isReply) for (const one of this.#lists.get(toNameList(mention.subject ?? ""))) one.isAnswered = true;
+    if (entry.isReply) for (const one of this.#find("name", mention.subject ?? "")) one.isAnswered = true;
     this.#placeReplies([...former, ...(entry.isReply ? readNames(mention) : [])]);
   }
 
@@ -180,7 +186,7 @@ export class MentionView {
     const mention = this.read(before);
     this.#entries.delete(id);
     for (const name of listNames(mention)) this.#lists.remove(name, before);
-    for (const page of before.above) this.#lists.remove(toPageList(page), before);
+    for (const page of before.above) this.#lists.remove(toList("page", page), before);
     return before.isReply ? readNames(mention) : [];
   }
 
@@ -207,7 +213,7 @@ export class MentionView {
     const names = readNames(this.read(entry)).filter((name) => this.#findReply(name) === entry);
     // The site may answer a held reply before it is approved.
     if (entry.state !== "held" && names.some((name) => this.#ownReplies.has(name))) return true;
-    const answers = names.flatMap((name) => this.#lists.get(toReplyList(name)));
+    const answers = names.flatMap((name) => this.#find("replies", name));
     return answers.some((answer) => answer.state === "shown" || this.isPlace(answer, seen));
   }
 
@@ -216,7 +222,8 @@ export class MentionView {
     const above = this.#findPagesAbove(mention);
     if (above.length === entry.above.length && above.every((page, i) => page === entry.above[i])) return false;
     const own = listNames(mention);
-    const lists = (pages: readonly string[]) => pages.map(toPageList).filter((name) => !own.has(name));
+    const lists = (pages: readonly string[]) =>
+      pages.map((each) => toList("page", each)).filter((name) => !own.has(name));
     for (const name of lists(entry.above)) this.#lists.remove(name, entry);
     for (const name of lists(above)) this.#lists.add(name, entry);
     entry.above = above;
@@ -232,8 +239,8 @@ export class MentionView {
         if (!seen.has(twt)) ahead.push(...twtNames(twt));
         seen.add(twt);
       }
-      const ofPage = this.#twts.has(name) ? this.#lists.get(toPageList(name)).filter(({ isReply }) => isReply) : [];
-      for (const entry of [...this.#lists.get(toReplyList(name)), ...ofPage]) {
+      const ofPage = this.#twts.has(name) ? this.#find("page", name).filter(({ isReply }) => isReply) : [];
+      for (const entry of [...this.#find("replies", name), ...ofPage]) {
         if (seen.has(entry)) continue;
         seen.add(entry);
         const mention = this.read(entry);
@@ -252,7 +259,7 @@ export class MentionView {
     const pages = new Set<string>();
     const reply = this.#findReply(subject, id);
     if (reply) return reply.above;
-    const isKnown = subject !== null && (this.#twts.has(subject) || this.#lists.get(toPageList(subject)).length > 0);
+    const isKnown = subject !== null && (this.#twts.has(subject) || this.#find("page", subject).length > 0);
     for (let name: string | null = isKnown ? subject : (under ?? target); name !== null; ) {
       const twt = this.#twts.get(name);
       const page = twt ? twtKey(twt) : name;
@@ -269,7 +276,7 @@ export class MentionView {
   /** The reply with this name: the oldest shown one, else the oldest. `null` for one of the site's own twts. */
   #findReply(name: string | null, except?: string): Entry | null {
     if (name === null || this.#twts.has(name)) return null;
-    const named = this.#lists.get(toNameList(name)).filter(({ isReply, id }) => isReply && id !== except);
+    const named = this.#find("name", name).filter(({ isReply, id }) => isReply && id !== except);
     if (named.length < 2) return named[0] ?? null;
     const shown = named.filter(({ state }) => state === "shown");
     const time = (entry: Entry) => this.read(entry).published ?? entry.received;
@@ -300,15 +307,15 @@ function listNames(mention: StoredMention): Set<string> {
   const { type, instant, given, subject, target, under, author, identity, state, received } = mention;
   return new Set([
     ALL,
-    toStateList(state),
+    toList("state", state),
     ...(state === "shown" || state === "rejected" ? [toDayList(mention, received)] : []),
     ...duplicateKeys(mention),
     sourceKey(given, instant),
-    ...readNames(mention).map(toNameList),
-    ...(type === "reply" && subject !== null ? [toReplyList(subject)] : []),
-    toPageList(target),
-    toPageList(under ?? target),
-    ...(author.guest ? [toGuestList(identity), ...(state === "held" ? [HELD_COMMENTS] : [])] : []),
+    ...readNames(mention).map((each) => toList("name", each)),
+    ...(type === "reply" && subject !== null ? [toList("replies", subject)] : []),
+    toList("page", target),
+    toList("page", under ?? target),
+    ...(author.guest ? [toList("guest", identity), ...(state === "held" ? [HELD_COMMENTS] : [])] : []),
   ]);
 }
 
@@ -324,24 +331,9 @@ function twtNames(twt: TwtLike): string[] {
   return [twtKey(twt), ...twt.hashes];
 }
 
-function toPageList(url: string): string {
-  return `page ${url}`;
-}
-
-function toNameList(name: string): string {
-  return `name ${name}`;
-}
-
-function toGuestList(feed: string): string {
-  return `guest ${feed}`;
-}
-
-function toReplyList(subject: string): string {
-  return `replies ${subject}`;
-}
-
-function toStateList(state: StoredMention["state"]): string {
-  return `state ${state}`;
+/** @param name - a URL, hash or state */
+function toList(kind: ListKind, name: string): string {
+  return `${kind} ${name}`;
 }
 
 /** The mentions of a host, or of an account of another network, that were shown on the day of a time. */

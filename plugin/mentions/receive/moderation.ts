@@ -1,12 +1,20 @@
-// plugin/mentions/receive/moderation.ts: the author's allow and block lists.
+// plugin/mentions/receive/moderation.ts: the author's allow and block lists: those of the options, and the sources blocked since the build.
+import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Settings } from "../../options.js";
+import { readJson, update } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
 import { hostAndPort, isFeedUrl, isSameHost } from "../../url.js";
 import type { StoredMention } from "../mention.js";
-import type { BlockList } from "./block-list.js";
 import type { ReceivedMentions } from "./received.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
+
+const KEY = "mentions/blocked";
+const SOURCES = v.array(v.string());
+/** How long a process may not know a decision of another one. */
+const STALE_MS = 60_000;
 
 /**
  * Applies the lists to the URL of a source, a feed or page without fragment.
@@ -74,4 +82,37 @@ export async function blockSource(
 function matchesHost(entry: string, url: string): boolean {
   const source = new URL(url);
   return entry === source.hostname || entry === hostAndPort(source);
+}
+
+/** The sources that the author has blocked by a decision: hosts and feeds, in the form of the option. Changes are durable when their methods return. */
+export class BlockList {
+  /** As of the last {@link refresh}. */
+  sources: readonly string[] = [];
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: { store: Store; now: Clock }) {}
+
+  /** Reads the list, unless it was read within the last minute. */
+  async refresh(): Promise<void> {
+    if (Math.abs(this.options.now() - this.#readAt) > STALE_MS) await this.read();
+  }
+
+  async read(): Promise<readonly string[]> {
+    return this.#set((await readJson(this.options.store, KEY, SOURCES))?.value);
+  }
+
+  /** @param isBlocked - `false` takes a decision back */
+  async change(source: string, isBlocked: boolean): Promise<void> {
+    const change = (old: readonly string[] | null) => {
+      const others = (old ?? []).filter((other) => other !== source);
+      return isBlocked ? [...others, source] : others;
+    };
+    this.#set(await update(this.options.store, KEY, SOURCES, change));
+  }
+
+  #set(sources: readonly string[] | null = []): readonly string[] {
+    this.#readAt = this.options.now();
+    this.sources = sources ?? [];
+    return this.sources;
+  }
 }

@@ -28,13 +28,9 @@ interface SourceQuery {
 /** The mentions that a site has received. Changes are durable when their methods return. */
 export class ReceivedMentions {
   readonly journal: Journal;
-  readonly #now: Clock;
-  readonly #onChange: ReceivedOptions["onChange"];
 
-  constructor({ journal, now, onChange }: ReceivedOptions) {
-    this.journal = journal;
-    this.#now = now;
-    this.#onChange = onChange;
+  constructor(private readonly options: ReceivedOptions) {
+    this.journal = options.journal;
   }
 
   /** @returns also how many mentions are in this state, on whatever page */
@@ -62,7 +58,7 @@ export class ReceivedMentions {
   async keep(mention: NewMention): Promise<{ at: string; stored: StoredMention | null }> {
     const { at, view } = await this.journal.add({ kind: "kept", at: this.#at(), mention });
     const stored = view.get(toMentionId(mention)) ?? null;
-    await this.#onChange();
+    await this.options.onChange();
     return { at, stored };
   }
 
@@ -142,11 +138,11 @@ export class ReceivedMentions {
 
   async #add(events: readonly MentionEvent[]): Promise<void> {
     for (const event of events) await this.journal.add(event);
-    if (events.length > 0) await this.#onChange();
+    if (events.length > 0) await this.options.onChange();
   }
 
   #at(): string {
-    return new Date(this.#now()).toISOString();
+    return new Date(this.options.now()).toISOString();
   }
 }
 

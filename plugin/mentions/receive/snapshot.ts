@@ -55,14 +55,12 @@ const ADVICE = `Restore the site's data from a backup, or delete ${SNAPSHOT}, wh
 export const NO_SNAPSHOT: Snapshot = { etag: null, parts: [], folded: new Set() };
 
 export class Snapshots {
-  readonly #store: Store;
-  readonly #relocation: Relocation;
   #loaded: readonly LoadedPart[] = [];
 
-  constructor(store: Store, relocation: Relocation) {
-    this.#store = store;
-    this.#relocation = relocation;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly relocation: Relocation,
+  ) {}
 
   get hasMoved(): boolean {
     return this.#loaded.some(({ isCurrent }) => !isCurrent);
@@ -70,7 +68,7 @@ export class Snapshots {
 
   /** Costs one request. */
   async read(): Promise<Snapshot> {
-    const stored = await this.#store.get(SNAPSHOT);
+    const stored = await this.store.get(SNAPSHOT);
     if (!stored) return NO_SNAPSHOT;
     const { parts, folded } = await intact(SNAPSHOT, () => parseJson(SNAPSHOT, stored.bytes, StoredIndex));
     return { etag: stored.etag, parts, folded: new Set(folded) };
@@ -132,23 +130,23 @@ export class Snapshots {
     for (const { bytes } of plan) parts.push(typeof bytes === "string" ? bytes : await this.#writePart(bytes, time));
     const next: v.InferOutput<typeof StoredIndex> = { version: 1, parts, folded: [...folded] };
     const condition = old.etag === null ? ({ isNew: true } as const) : { etag: old.etag };
-    return (await this.#store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
+    return (await this.store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
   }
 
   /** Deletes old parts that the current snapshot does not name. */
   async sweep(time: number): Promise<void> {
     const { parts } = await this.read();
     const isOld = (key: string) => Number.parseInt(key.slice(PARTS.length), 10) < time - ORPHAN_AGE;
-    const keys = await this.#store.keys(PARTS);
+    const keys = await this.store.keys(PARTS);
     await sweep(
-      this.#store,
+      this.store,
       keys.filter((key) => !parts.includes(key) && isOld(key)),
     );
   }
 
   /** @returns its mentions, some at a time, because a whole part has 10 MB. They are valid unless they are in the view already */
   async *#readPart(key: string): AsyncGenerator<JsonText[]> {
-    const stored = await this.#store.get(key);
+    const stored = await this.store.get(key);
     if (!stored) throw new LostRace(`${key} is missing. ${ADVICE}`);
     let rest = Buffer.alloc(0);
     try {
@@ -177,7 +175,7 @@ export class Snapshots {
       return known;
     }
     const stored = parseLine(part.key, text);
-    const mention = this.#relocation.move(stored);
+    const mention = this.relocation.move(stored);
     const entry = toEntry(mention, mention === stored ? json : toJson(mention));
     if (mention !== stored) part.isCurrent = false;
     const other = mention === stored ? undefined : view.entry(mention.id);
@@ -189,7 +187,7 @@ export class Snapshots {
   async #writePart(bytes: Buffer, time: number): Promise<string> {
     const packed = await promisify(gzip)(bytes);
     const key = `${PARTS}${time}-${createHash("sha256").update(packed).digest("hex").slice(0, 32)}`;
-    await this.#store.put(key, packed);
+    await this.store.put(key, packed);
     return key;
   }
 }

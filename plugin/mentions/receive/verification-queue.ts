@@ -16,13 +16,10 @@ interface QueuedWork {
 
 /** Runs at most three verifications concurrently, at most two of them for one requester. */
 export class VerificationQueue {
-  readonly #patienceMs: number;
   readonly #waiting = new Set<QueuedWork>();
   readonly #running = new Map<string, number>();
 
-  constructor(patienceMs = PATIENCE_MS) {
-    this.#patienceMs = patienceMs;
-  }
+  constructor(private readonly patienceMs = PATIENCE_MS) {}
 
   /**
    * Runs `work` when a slot is free. The requester with the fewest running goes first, then the one that waits longest.
@@ -45,7 +42,7 @@ export class VerificationQueue {
       const timer = setTimeout(() => {
         this.#waiting.delete(waiting);
         resolve(false);
-      }, this.#patienceMs);
+      }, this.patienceMs);
       const start = () => {
         clearTimeout(timer);
         this.#waiting.delete(waiting);

@@ -43,22 +43,20 @@ interface EndpointOptions {
  * @see PROTOCOL 2.2 and 2.3
  */
 export class EndpointCache {
-  readonly #options: EndpointOptions;
   readonly #endpoints: Collection<v.InferOutput<typeof CachedEndpoint>>;
   readonly #acceptedForms: Collection<AcceptedForm>;
   readonly #provisional = new Map<string, FoundEndpoint>();
   readonly #untried = new Set<string>();
   readonly #forms = new Map<string, AcceptedForm>();
 
-  constructor(options: EndpointOptions) {
-    this.#options = options;
+  constructor(private readonly options: EndpointOptions) {
     this.#endpoints = new Collection(options.store, "sent/endpoints/", CachedEndpoint);
     this.#acceptedForms = new Collection(options.store, "sent/forms/", FormRecord);
   }
 
   /** @throws also what `options.discover` throws */
   readonly discover: Discover = memoize(async (target) => {
-    const { discover, now } = this.#options;
+    const { discover, now } = this.options;
     const id = toId(target);
     const known = await this.#endpoints.get(id);
     if (known?.endpoint && (known.untriedUntil ?? 0) > now()) {
@@ -108,7 +106,7 @@ export class EndpointCache {
   readonly #storedForm = memoize((endpoint) => this.#acceptedForms.get(shortHash(endpoint, 32)));
 
   #isFresh({ freshUntil }: { freshUntil: number | null }): boolean {
-    return (freshUntil ?? 0) > this.#options.now();
+    return (freshUntil ?? 0) > this.options.now();
   }
 }
 

@@ -1,6 +1,5 @@
 // plugin/mentions/send/ledger-records.ts: the records of the ledger, and their keys, which have all that a comparison with the feed needs.
 import * as v from "valibot";
-import { StoredUrl } from "../mention.js";
 import { LiveMention, shortHash } from "./live-feed.js";
 
 const ENDINGS = ["sent", "failed", "not-asked", "no-endpoint"] as const;
@@ -10,65 +9,68 @@ export type FinalOutcome = (typeof ENDINGS)[number];
 
 const orNull = v.nullable(v.string());
 
-/** The record of a mention that needs no further attempt with this text of its twt. */
-export const FinishedRecord = v.object({
-  timestamp: v.string(),
-  nick: v.nullable(v.string()),
-  target: StoredUrl,
-  isLink: v.boolean(),
-  network: LiveMention.entries.network,
-  endpoint: v.nullable(v.string()),
-  source: v.nullable(v.string()),
+/** How the last attempt ended. */
+const attempt = {
+  /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
+  source: orNull,
+  endpoint: orNull,
   status: v.nullable(v.number()),
-  why: v.nullable(v.string()),
-  /** Milliseconds since 1970. */
-  at: v.number(),
-});
+  why: orNull,
+};
+
+/** The record of a mention that needs no further attempt with this text of its twt. `at`: milliseconds since 1970. */
+export const FinishedRecord = v.object({ ...LiveMention.entries, ...attempt, at: v.number() });
 export type FinishedRecord = v.InferOutput<typeof FinishedRecord>;
 
 /** The record of a mention that was not delivered yet. Times are milliseconds since 1970. */
 export const UnfinishedRecord = v.object({
   ...LiveMention.entries,
+  ...attempt,
   attempts: v.number(),
   /** The first failure. */
   first: v.number(),
   /** The next attempt. */
   next: v.number(),
-  /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
-  source: orNull,
-  /** How the last attempt failed. */
-  endpoint: orNull,
-  status: v.nullable(v.number()),
-  why: orNull,
 });
+export type UnfinishedRecord = v.InferOutput<typeof UnfinishedRecord>;
 
 /** A mention that was not delivered yet, with the key and the etag of its record. */
-export type UnfinishedMention = v.InferOutput<typeof UnfinishedRecord> & { key: string; etag: string };
+export type UnfinishedMention = UnfinishedRecord & { key: string; etag: string };
 
-/** The record of the old mentions, or of the old links, that the first run skipped. */
-export const BaselineRecord = v.object({ pairs: v.array(v.string()), before: v.nullable(v.string()) });
+const Names = v.pipe(
+  v.array(v.string()),
+  v.transform((names): ReadonlySet<string> => new Set(names)),
+);
 
-/** The old mentions that the first run skipped. */
-export interface Baseline {
-  pairs: ReadonlySet<string>;
+const Baseline = v.object({
+  pairs: Names,
   /** Mentions before this instant were in archives, which the first run does not read; `null` without archives. */
-  before: string | null;
-}
+  before: orNull,
+});
+export type Baseline = v.InferOutput<typeof Baseline>;
 
-/** The record of the twts and links that a backfill took out of the baselines. */
-export const Backfilled = v.array(v.string());
+/** What earlier runs have decided, in one record. */
+export const LedgerNotes = v.object({
+  /** The old mentions that the first run skipped; `null` before it. */
+  baseline: v.nullable(Baseline),
+  /** The old links that the first run with links skipped. */
+  linkBaseline: v.nullable(Baseline),
+  /** The twts and links that a backfill took out of the baselines, see `backfillEntry`. */
+  backfilled: Names,
+  /** The private hosts that the guard allowed in the last run, `host:port`. Addresses that it refused then are of other hosts. */
+  allowedHosts: v.array(v.string()),
+});
+export type LedgerNotes = v.InferOutput<typeof LedgerNotes>;
 
-/** The private hosts that the guard allowed in the last run, `host:port`. */
-export const AllowedHosts = v.array(v.string());
-
-export interface LedgerState {
+/** The ledger as stored. */
+export interface StoredLedger extends LedgerNotes {
   done: readonly LedgerName[];
   unfinished: readonly UnfinishedMention[];
+}
+
+export interface LedgerState extends Omit<StoredLedger, "allowedHosts"> {
   baseline: Baseline;
-  /** The old links that the first run with links skipped. */
   linkBaseline: Baseline;
-  /** The twts and links that a backfill took out of the baselines, see `backfillEntry`. */
-  backfilled: ReadonlySet<string>;
 }
 
 /** Stands for the text of a mention that is gone. */

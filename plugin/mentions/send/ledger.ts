@@ -1,15 +1,12 @@
 // plugin/mentions/send/ledger.ts: the ledger of sent mentions, which prevents sending one twice, and its list for the author.
+import * as v from "valibot";
 import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
-import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
+import { ifUnchanged, parseJson, readJson, updateValue, writeJson } from "../../store/json.js";
 import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { type Change, listKeys } from "./changes.js";
 import {
-  AllowedHosts,
-  Backfilled,
-  type Baseline,
-  BaselineRecord,
   doneKey,
   type FinalOutcome,
   FinishedRecord,
@@ -19,19 +16,19 @@ import {
   type LedgerCounts,
   type LedgerEntry,
   type LedgerName,
+  LedgerNotes,
   type LedgerPage,
-  type LedgerState,
   parseLedgerKey,
+  type StoredLedger,
   type UnfinishedMention,
   UnfinishedRecord,
 } from "./ledger-records.js";
-import type { LiveMention } from "./live-feed.js";
+import { LiveMention } from "./live-feed.js";
 
 const READERS = 16;
 /** Pauses before each retry of a failed write, in milliseconds: a sent mention must be recorded. */
 const RETRY_DELAYS = [250, 1000, 3000];
-
-type FailedAttempt = Pick<UnfinishedMention, "attempts" | "first" | "next" | "endpoint" | "status" | "why">;
+const NO_NOTES: LedgerNotes = { baseline: null, linkBaseline: null, backfilled: new Set(), allowedHosts: [] };
 
 /** A mention, in the feed or gone, with the source that its receiver knows. */
 export interface MentionSource {
@@ -39,15 +36,6 @@ export interface MentionSource {
   /** The source that was posted last; `null` for none. */
   source: string | null;
 }
-
-/** The ledger as stored. The baselines are `null` before the first run, and before the first run with links. */
-export type StoredLedger = Omit<LedgerState, "baseline" | "linkBaseline"> &
-  Record<"baseline" | "linkBaseline", Baseline | null> & {
-    /** The private hosts that the guard allowed in the last run. Addresses that it refused then are of other hosts. */
-    allowedHosts: readonly string[];
-  };
-
-type BaselineName = "baseline" | "links";
 
 export interface LedgerOptions {
   store: Store;
@@ -67,87 +55,51 @@ export interface LedgerOptions {
  * @see PROTOCOL 2.3
  */
 export class MentionLedger {
-  readonly #store: Store;
   readonly #folder: string;
-  readonly #sleep: Sleep;
 
-  constructor({ store, feedUrl, part, sleep }: LedgerOptions) {
-    this.#store = store;
+  constructor(private readonly options: LedgerOptions) {
+    const { feedUrl, part } = options;
     this.#folder = feedFolder(feedUrl) + (part === undefined ? "" : `/${part}`);
-    this.#sleep = sleep;
   }
 
-  /** Costs one listing and one request for each unfinished mention. */
+  /** Costs one listing, one request for the notes, and one for each unfinished mention. */
   async read(): Promise<StoredLedger> {
-    const keys = await this.#store.keys(`${this.#folder}/`);
-    const hasAllowed = keys.includes(this.#allowedKey);
+    const { store } = this.options;
+    const names = this.#parseOwn(await store.keys(`${this.#folder}/`));
     return {
-      done: this.#parseOwn(keys).filter(({ kind, ending }) => kind === "done" && ending !== null),
-      unfinished: await this.#readUnfinished(keys),
-      baseline: await this.#readBaseline("baseline"),
-      linkBaseline: keys.includes(`${this.#folder}/links`) ? await this.#readBaseline("links") : null,
-      allowedHosts: hasAllowed ? ((await readJson(this.#store, this.#allowedKey, AllowedHosts))?.value ?? []) : [],
-      backfilled: new Set((await readJson(this.#store, `${this.#folder}/backfilled`, Backfilled))?.value ?? []),
+      ...((await readJson(store, this.#notesKey, LedgerNotes))?.value ?? NO_NOTES),
+      done: names.filter(({ kind, ending }) => kind === "done" && ending !== null),
+      unfinished: await this.#readUnfinished(names.filter(({ kind }) => kind === "retry")),
     };
   }
 
-  /**
-   * Stores a baseline, unless an earlier run has stored one.
-   *
-   * @param name - `baseline` for mentions, `links` for links
-   * @returns the stored baseline
-   */
-  async writeBaseline(name: BaselineName, { pairs, before }: Baseline): Promise<Baseline> {
-    const record = { pairs: [...pairs], before };
-    await this.#writeWithRetry(() => writeJson(this.#store, `${this.#folder}/${name}`, record, { isNew: true }));
-    const baseline = await this.#readBaseline(name);
-    if (baseline) return baseline;
-    throw new TwtxtError("store-failed", `${this.#folder}/${name} is missing although it was just written.`);
-  }
-
-  /** Makes the next run with links skip all links that exist by then. */
-  async forgetLinkBaseline(): Promise<void> {
-    await this.forget([`${this.#folder}/links`]);
-  }
-
-  async noteAllowedHosts(hosts: readonly string[]): Promise<void> {
-    await this.#writeWithRetry(() => writeJson(this.#store, this.#allowedKey, [...hosts]));
-  }
-
-  /** Takes twts or links out of the baselines, so that this run or a later one sends them. @see backfillEntry */
-  async addBackfilled(entries: Iterable<string>): Promise<void> {
-    const key = `${this.#folder}/backfilled`;
-    await update(this.#store, key, Backfilled, (old) => [...new Set([...(old ?? []), ...entries])]);
+  async note(notes: Partial<LedgerNotes>): Promise<void> {
+    const key = this.#notesKey;
+    const format = {
+      decode: (bytes: Uint8Array) => parseJson(key, bytes, LedgerNotes),
+      encode: (value: LedgerNotes) =>
+        Buffer.from(JSON.stringify(value, (_, each) => (each instanceof Set ? [...each] : each))),
+    };
+    const change = (old: LedgerNotes | null) => ({ ...NO_NOTES, ...old, ...notes });
+    await this.#writeWithRetry(() => updateValue(this.options.store, key, format, change));
   }
 
   /** Finds the mention of a change. Reads a record if the mention is gone. */
   async readMention(change: Change): Promise<MentionSource> {
     if (change.kind !== "gone") return { mention: change.mention, source: change.unfinished?.source ?? null };
     const sent = change.done.find(({ ending }) => ending === "sent");
-    const details = sent ? await readJson(this.#store, sent.key, FinishedRecord) : null;
+    const details = sent && (await readJson(this.options.store, sent.key, FinishedRecord));
     const last = details?.value ?? change.unfinished;
     if (!last) throw new TwtxtError("store-failed", `${listKeys(change).join(", ")} is missing.`);
-    const pair = sent?.pair ?? change.unfinished?.pair ?? "";
-    const { timestamp, nick, target, isLink, network, source } = last;
-    const mention = {
-      pair,
-      timestamp,
-      instant: change.instant,
-      nick,
-      target,
-      text: GONE_TEXT,
-      subject: null,
-      isLink,
-      network,
-    };
-    return { mention, source };
+    const mention = v.parse(LiveMention, { ...last, text: GONE_TEXT, subject: null });
+    return { mention, source: last.source };
   }
 
   /** Records the outcome of a mention with this text, and removes the records of earlier texts. */
   async finish(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
     if (change.kind === "gone") return this.#finishGone(change, ending, details);
     const key = doneKey(this.#folder, change.mention, ending);
-    await this.#writeWithRetry(() => writeJson(this.#store, key, details, { isNew: true }));
+    await this.#writeWithRetry(() => writeJson(this.options.store, key, details, { isNew: true }));
     // The record of an earlier text that was sent stays until a later one is sent, since its receiver still has it.
     const isOver = (record: LedgerName) => record.key !== key && (ending === "sent" || record.ending !== "sent");
     await this.forget(listKeys({ ...change, done: change.done.filter(isOver) }));
@@ -155,21 +107,19 @@ export class MentionLedger {
 
   /** Keeps a record for the author, which no comparison with the feed reads. */
   async #finishGone(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
-    const pair = change.done[0]?.pair ?? change.unfinished?.pair ?? "";
-    const key = goneKey(this.#folder, { instant: change.instant, pair }, ending);
-    await this.#writeWithRetry(() => writeJson(this.#store, key, details));
+    const key = goneKey(this.#folder, details, ending);
+    await this.#writeWithRetry(() => writeJson(this.options.store, key, details));
     await this.forget(listKeys(change));
   }
 
-  async postpone({ mention, source }: MentionSource, { unfinished }: Change, attempt: FailedAttempt): Promise<void> {
-    const key = `${this.#folder}/retry/${mention.pair}`;
-    const condition = ifUnchanged(unfinished);
+  async postpone(record: UnfinishedRecord, { unfinished }: Change): Promise<void> {
+    const key = `${this.#folder}/retry/${record.pair}`;
     // If another run wrote a record first, that one is as good.
-    await this.#writeWithRetry(() => writeJson(this.#store, key, { ...mention, source, ...attempt }, condition));
+    await this.#writeWithRetry(() => writeJson(this.options.store, key, record, ifUnchanged(unfinished)));
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    for (const key of keys) await this.#writeWithRetry(() => this.#store.delete(key));
+    for (const key of keys) await this.#writeWithRetry(() => this.options.store.delete(key));
   }
 
   /** Without those of networks, which are below the folder of mentions. */
@@ -177,39 +127,30 @@ export class MentionLedger {
     return keys.flatMap(parseLedgerKey).filter(({ key, name }) => key === `${this.#folder}/${name}`);
   }
 
-  get #allowedKey(): string {
-    return `${this.#folder}/allowed`;
+  get #notesKey(): string {
+    return `${this.#folder}/notes`;
   }
 
-  async #readUnfinished(keys: readonly string[]): Promise<UnfinishedMention[]> {
-    const ofUnfinished = this.#parseOwn(keys).filter(({ kind }) => kind === "retry");
-    const found = await mapInParallel(ofUnfinished, READERS, async ({ key }) => {
-      const stored = await readJson(this.#store, key, UnfinishedRecord);
+  async #readUnfinished(names: readonly LedgerName[]): Promise<UnfinishedMention[]> {
+    const found = await mapInParallel(names, READERS, async ({ key }) => {
+      const stored = await readJson(this.options.store, key, UnfinishedRecord);
       return stored ? [{ ...stored.value, key, etag: stored.etag }] : [];
     });
     return found.flat();
   }
 
-  async #readBaseline(name: BaselineName): Promise<Baseline | null> {
-    const stored = await readJson(this.#store, `${this.#folder}/${name}`, BaselineRecord);
-    return stored && { ...stored.value, pairs: new Set(stored.value.pairs) };
-  }
-
   #writeWithRetry<T>(write: () => Promise<T>): Promise<T> {
     const mayRepeat = (error: unknown) => error instanceof TwtxtError && error.code === "store-failed";
-    return retry(write, { pauses: RETRY_DELAYS, mayRepeat, sleep: this.#sleep });
+    return retry(write, { pauses: RETRY_DELAYS, mayRepeat, sleep: this.options.sleep });
   }
 }
 
 /** Reads the ledger of one feed for its author. All methods throw TwtxtError `store-failed`. */
 export class LedgerList {
-  readonly #store: Store;
-  readonly #folder: string;
-
-  constructor(store: Store, feedUrl: string) {
-    this.#store = store;
-    this.#folder = feedFolder(feedUrl);
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly feedUrl: string,
+  ) {}
 
   /** The number of mentions by outcome. Costs one listing. */
   async count(): Promise<LedgerCounts> {
@@ -236,27 +177,31 @@ export class LedgerList {
 
   /** A mention that was withdrawn and then told again is listed once, as it is now. */
   async #names(): Promise<LedgerName[]> {
-    const names = (await this.#store.keys(`${this.#folder}/`)).flatMap(parseLedgerKey);
+    const names = (await this.store.keys(`${feedFolder(this.feedUrl)}/`)).flatMap(parseLedgerKey);
     const present = new Set(names.flatMap(({ kind, pair }) => (kind === "gone" ? [] : [pair])));
     return names.filter(({ kind, pair }) => kind !== "gone" || !present.has(pair));
   }
 
   /** @returns nothing if the record was deleted meanwhile */
   async #read(name: LedgerName): Promise<LedgerEntry[]> {
-    const outcome = toOutcome(name);
-    if (name.kind === "retry") {
-      const stored = await readJson(this.#store, name.key, UnfinishedRecord);
-      if (!stored) return [];
-      const { timestamp, nick, target, isLink, network, endpoint, status, why, attempts, next } = stored.value;
-      const mention = { timestamp, nick, target, isLink, network, endpoint, status, why, attempts };
-      return [{ ...mention, outcome: "waiting", at: null, next: new Date(next).toISOString() }];
-    }
-    const stored = await readJson(this.#store, name.key, FinishedRecord);
+    const stored = await readJson(this.store, name.key, v.union([UnfinishedRecord, FinishedRecord]));
     if (!stored) return [];
-    const { source, at, ...details } = stored.value;
-    const finished = { ...details, outcome, at: new Date(at).toISOString(), attempts: null, next: null };
-    return [name.kind === "gone" ? { ...finished, kind: "gone" } : finished];
+    const { timestamp, nick, target, isLink, network, endpoint, status, why, ...times } = stored.value;
+    const [at, attempts, next] = "at" in times ? [times.at, null, null] : [null, times.attempts, times.next];
+    return [
+      {
+        ...{ timestamp, nick, target, isLink, network, endpoint, status, why, attempts },
+        ...(name.kind === "gone" && { kind: name.kind }),
+        outcome: toOutcome(name),
+        at: toTime(at),
+        next: toTime(next),
+      },
+    ];
   }
+}
+
+function toTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }
 
 function toOutcome({ kind, ending }: LedgerName): LedgerEntry["outcome"] {

@@ -247,17 +247,17 @@ export async function recordResult(
 ): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
   const { outcome, endpoint, status, why } = result;
   if (outcome === "waiting" || outcome === "would be sent") return { outcome, status, why, next: null };
-  const { timestamp, nick, target, text, isLink, network } = known.mention;
+  const { text } = known.mention;
   // A changed text starts over with its own attempts.
   const before = change.unfinished?.text === text ? change.unfinished : null;
   const retry = outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
   // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
   const scheduled = outcome === "not-asked" && before && isAttemptAhead(before.next, now()) ? before : retry;
-  if (retry) await ledger.postpone(known, change, { ...retry, endpoint, status, why });
+  const record = { ...known.mention, source: known.source, endpoint, status, why };
+  if (retry) await ledger.postpone({ ...record, ...retry }, change);
   if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
   const final = outcome === "retry" ? "failed" : outcome;
-  const details = { timestamp, nick, target, isLink, network, endpoint, source: known.source, status, why, at: now() };
-  await ledger.finish(change, final, details);
+  await ledger.finish(change, final, { ...record, at: now() });
   return { outcome: final, status, why, next: null };
 }
 

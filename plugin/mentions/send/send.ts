@@ -11,8 +11,8 @@ import type { CopiedPosts } from "../networks/post-copies.js";
 import { backfillEntry, type Changes, changesSince, type FeedState, isInBaseline, oldestMissing } from "./changes.js";
 import { createDiscover } from "./discover.js";
 import { EndpointCache } from "./endpoint-cache.js";
-import { MentionLedger, type StoredLedger } from "./ledger.js";
-import type { Baseline, LedgerState } from "./ledger-records.js";
+import { MentionLedger } from "./ledger.js";
+import type { Baseline, LedgerState, StoredLedger } from "./ledger-records.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
 import { type FindTwt, MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 import { linksOfLivePages, liveLinks, type SiteLinks } from "./site-links.js";
@@ -100,7 +100,7 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   const copied = await copyPosts(feed, { ...options, isOver });
   const { mentions, troubles, isComplete } = await deliver(changes, ledger, feed, { ...options, isOver });
   const isSame = !asksAgain && earlier.length === allowedHosts.length;
-  if (isComplete && !isSame) await ledger.noteAllowedHosts(allowedHosts);
+  if (isComplete && !isSame) await ledger.note({ allowedHosts: [...allowedHosts] });
 
   const leftAlone = live.mentions.filter((mention) => isInBaseline(mention, known)).length;
   return {
@@ -172,38 +172,34 @@ async function readLedger(
   const stored = await ledger.read();
   const hasLinks = createLinks(options) !== null;
   // If links are turned on again, those of the time in between are not new.
-  if (options.links === "off" && stored.linkBaseline !== null) await ledger.forgetLinkBaseline();
+  if (options.links === "off" && stored.linkBaseline !== null) await ledger.note({ linkBaseline: null });
   const known = hasLinks ? stored : withoutLinks(stored);
   const isFirst = known.baseline === null || (hasLinks && known.linkBaseline === null);
   const baselines = { baseline: known.baseline ?? NOTHING_OLD, linkBaseline: known.linkBaseline ?? NOTHING_OLD };
   // A site without twts is still being set up. It gets no baseline yet, so that posts imported later also count as old.
-  const written = isFirst && feed.twts.length > 0 ? await writeBaselines(known, ledger, feed, options) : {};
-  return { ...known, ...baselines, ...written, isFirst };
+  const created = isFirst && feed.twts.length > 0 ? createBaselines(known, feed, options) : null;
+  if (created) await ledger.note(created);
+  return { ...known, ...baselines, ...created, isFirst };
 }
 
-async function writeBaselines(
+function createBaselines(
   { baseline, linkBaseline }: StoredLedger,
-  ledger: MentionLedger,
   feed: LiveFeed,
   options: SendOptions,
-): Promise<Partial<Pick<LedgerState, "baseline" | "linkBaseline">>> {
-  const written: Partial<Pick<LedgerState, "baseline" | "linkBaseline">> = {};
+): Partial<Pick<LedgerState, "baseline" | "linkBaseline">> {
   const mentions = listMentions(feed.twts, feed, options);
   // A clock that is behind the newest twt is wrong: by that clock, all posts of the site would be new.
   const [newest = ""] = feed.twts.map(({ instant }) => instant).sort((a, b) => (a < b ? 1 : -1));
   const weekAgo = Math.max(options.now(), Date.parse(newest)) - WEEK;
-  // An update of the plugin: nothing that is there is sent. Written first, because the next run must not take a first run
-  // that was killed for an update.
-  if (createLinks(options) !== null && linkBaseline === null) {
-    const links = mentions.filter(({ isLink }) => isLink);
-    const old = createBaseline(feed, links, baseline === null ? weekAgo : Number.POSITIVE_INFINITY);
-    written.linkBaseline = await ledger.writeBaseline("links", old);
-  }
-  if (baseline === null) {
-    const others = mentions.filter(({ isLink }) => !isLink);
-    written.baseline = await ledger.writeBaseline("baseline", createBaseline(feed, others, weekAgo));
-  }
-  return written;
+  const links = mentions.filter(({ isLink }) => isLink);
+  const others = mentions.filter(({ isLink }) => !isLink);
+  // An update of the plugin: nothing that is there is sent.
+  const linkTime = baseline === null ? weekAgo : Number.POSITIVE_INFINITY;
+  const hasNewLinks = createLinks(options) !== null && linkBaseline === null;
+  return {
+    ...(hasNewLinks && { linkBaseline: createBaseline(feed, links, linkTime) }),
+    ...(baseline === null && { baseline: createBaseline(feed, others, weekAgo) }),
+  };
 }
 
 /** A ledger that knows nothing of links, so that none counts as removed. */
@@ -252,8 +248,9 @@ async function addBackfill(
     .sort((a, b) => (a.instant < b.instant ? 1 : -1));
   const chosen = new Set([...new Set(left.map(({ timestamp }) => timestamp))].slice(0, count));
   const entries = left.filter(({ timestamp }) => chosen.has(timestamp)).map(backfillEntry);
-  if (entries.length > 0) await ledger.addBackfilled(entries);
-  return { ...known, backfilled: new Set([...known.backfilled, ...entries]) };
+  const backfilled = new Set([...known.backfilled, ...entries]);
+  if (entries.length > 0) await ledger.note({ backfilled });
+  return { ...known, backfilled };
 }
 
 /** Failures of this site's own store. @throws unexpected errors */

@@ -48,7 +48,6 @@ export async function searchPart(body: AsyncIterable<Uint8Array>, wanted: Wanted
 }
 
 class Search {
-  readonly #wanted: WantedTwt;
   /** The earliest reading of the timestamp. */
   readonly #moment: string;
   /** `undefined`: no twt has this timestamp; `null`: none of them has the mention. */
@@ -60,8 +59,7 @@ class Search {
   #hasTwt = false;
   #hasOlder = false;
 
-  constructor(wanted: WantedTwt) {
-    this.#wanted = wanted;
+  constructor(private readonly wanted: WantedTwt) {
     this.#moment = wanted.timestamps.map((timestamp) => toInstant(timestamp) ?? "").sort()[0] ?? "";
   }
 
@@ -85,9 +83,9 @@ class Search {
     this.#isPage ??= beginsPage(lines);
     if (this.#isPage) return;
     if (!this.#hasOlder) this.#readLines(lines);
-    for (const timestamp of this.#wanted.timestamps) {
+    for (const timestamp of this.wanted.timestamps) {
       for (const twt of findTwts(lines, timestamp)) {
-        const meant = () => (this.#wanted.isMeant(twt) ? twt : null);
+        const meant = () => (this.wanted.isMeant(twt) ? twt : null);
         if (twt.timestamp === timestamp) this.#literal ||= meant();
         else this.#sameSecond ||= meant();
       }

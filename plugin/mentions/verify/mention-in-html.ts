@@ -69,17 +69,15 @@ export function mentionByPage(pageUrl: string, found: Partial<ProvenMention>): P
 }
 
 class HtmlPage {
-  readonly #elements: readonly PlacedElement[];
-  readonly #url: string;
   readonly #base: string;
-  readonly #context: Context;
 
-  constructor(elements: readonly PlacedElement[], url: string, context: Context) {
-    this.#elements = elements;
-    this.#url = url;
+  constructor(
+    private readonly elements: readonly PlacedElement[],
+    private readonly url: string,
+    private readonly context: Context,
+  ) {
     const bare = elements.map(({ element }) => element);
     this.#base = findBase(bare, url);
-    this.#context = context;
   }
 
   /** The first link of the elements that match; `null` for none. */
@@ -99,30 +97,30 @@ class HtmlPage {
     const entry = link.entry && (await readEntry(link.entry, this.#base, (url) => this.#leadsToSite(url), body));
     const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
     const author = isSigned ? entry.author : await this.#author();
-    const url = author.url ?? this.#url;
+    const url = author.url ?? this.url;
     const type = entry?.type ?? "mention";
     const limit = type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
     const content = body && readContent(body, this.#base, limit);
-    return mentionByPage(this.#url, {
+    return mentionByPage(this.url, {
       type,
       author: { name: author.name ?? new URL(url).host, url, photo: author.photo },
       text: content?.text ?? shortenedAtWord(entry?.text || (await this.#title()), limit),
       html: content?.html ?? null,
       published: entry?.published ?? null,
       subject: entry?.replyTo ?? null,
-      about: this.#context.site.postAbout(null, readLinks(link.element, this.#base)),
+      about: this.context.site.postAbout(null, readLinks(link.element, this.#base)),
     });
   }
 
   #filter(isWanted: (item: PlacedElement) => boolean): Promise<PlacedElement[]> {
-    return this.#context.slices.filter(this.#elements, isWanted);
+    return this.context.slices.filter(this.elements, isWanted);
   }
 
   /** Whether a URL is the target, or yarnd's `/external?uri=<target>` on the page's own origin. */
   #leadsToSite(url: string): boolean {
-    const { isTarget } = this.#context.site;
+    const { isTarget } = this.context.site;
     const { origin, pathname, searchParams } = new URL(url);
-    const isYarnd = origin === new URL(this.#url).origin && pathname === "/external";
+    const isYarnd = origin === new URL(this.url).origin && pathname === "/external";
     return isTarget(url) || (isYarnd && isTarget(searchParams.get("uri") ?? ""));
   }
 

@@ -65,8 +65,6 @@ export function readContent(content: Element, base: string, limit: number): Page
 }
 
 class ContentReader {
-  readonly #base: string;
-  #characters: number;
   #isCut = false;
   #nodes = MAX_NODES;
   #elements = MAX_ELEMENTS;
@@ -75,10 +73,11 @@ class ContentReader {
   #isAfterSpace = true;
   readonly #isBlock = new WeakMap<Element, boolean>();
 
-  constructor(base: string, limit: number) {
-    this.#base = base;
-    this.#characters = limit;
-  }
+  /** @param characters - how many are left */
+  constructor(
+    private readonly base: string,
+    private characters: number,
+  ) {}
 
   /** @param nested - how many lists and quotations contain the nodes */
   readBlocks(nodes: readonly ElementContent[], nested: number): MarkupElement[] {
@@ -157,7 +156,7 @@ class ContentReader {
   }
 
   #readLink(href: unknown): string | null {
-    const url = typeof href === "string" ? webUrlOrNull(href, this.#base) : null;
+    const url = typeof href === "string" ? webUrlOrNull(href, this.base) : null;
     this.#links -= url?.length ?? 0;
     return this.#links < 0 ? null : url;
   }
@@ -173,13 +172,13 @@ class ContentReader {
 
   /** The part of a text that the limit leaves. */
   #take(text: string, shorten: typeof shortened): string {
-    if (this.#characters <= 0 && text.trim() !== "") {
+    if (this.characters <= 0 && text.trim() !== "") {
       this.#isCut = true;
       return "…";
     }
-    const shown = shorten(text, this.#characters);
+    const shown = shorten(text, this.characters);
     this.#isCut = shown !== text;
-    this.#characters -= [...shown].length;
+    this.characters -= [...shown].length;
     return shown;
   }
 
