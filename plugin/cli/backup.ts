@@ -8,7 +8,8 @@ import { checkFree, createTemporaryFile, type Draft, orBadFile } from "../author
 import { misuse } from "../author/invocation.js";
 import { endSignal, untilAborted } from "../author/machine.js";
 import { openSiteApi, type SiteApiChoice } from "../author/own-site.js";
-import { RemoteStore, restoreSite } from "../author/remote-store.js";
+import { RemoteStore } from "../author/remote-store.js";
+import { restoreValues, toRestoreTarget } from "../author/restore.js";
 import { loadSite, publishedSite, type Site } from "../author/site.js";
 import { isWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
 import { listNamedContents, RECORDS } from "../blobs/serve/stored.js";
@@ -18,17 +19,9 @@ import { READERS } from "../mentions/answers/readers.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
 import { listNamedParts, SNAPSHOT } from "../mentions/receive/snapshot.js";
 import { readPrefix } from "../site/routes.js";
-import {
-  type About,
-  type ArchiveContents,
-  type ArchiveSource,
-  ArchiveWriter,
-  checkArchive,
-  readValues,
-} from "../store/archive.js";
-import { copyConsistently, type HeadKeys, hashValue, SMALL_BYTES, writeValue } from "../store/copy.js";
+import { type About, type ArchiveContents, type ArchiveSource, ArchiveWriter, checkArchive } from "../store/archive.js";
+import { copyConsistently, type HeadKeys } from "../store/copy.js";
 import { SqliteStore } from "../store/sqlite.js";
-import type { StreamingStore } from "../store/store.js";
 import { command } from "./command.js";
 import { FOLDER, flag, IDENTITY_OPTION, one, option, SETTINGS_OPTION, text, url } from "./options.js";
 import { createProgress, createStatusLine, type Terminal } from "./terminal.js";
@@ -93,11 +86,15 @@ export const backup = command({
   },
 });
 
-/** Where the data are: at the site, for one on Netlify and with --url, or on this machine. */
 type DataChoice = Parameters<typeof siteStore>[1] & SiteApiChoice;
+type SiteData = Omit<SiteStore, "store"> & { store: SiteStore["store"] | RemoteStore };
 
-/** @throws TwtxtError `bad-usage` for --store and --url; as `openSiteApi` and `siteStore` */
-async function openData(site: Site, choice: DataChoice, signal: AbortSignal, terminal: Terminal): Promise<SiteStore> {
+/**
+ * Opens the data at the site, for one on Netlify and with --url, or on this machine.
+ *
+ * @throws TwtxtError `bad-usage` for --store and --url; as `openSiteApi` and `siteStore`
+ */
+async function openData(site: Site, choice: DataChoice, signal: AbortSignal, terminal: Terminal): Promise<SiteData> {
   const { command, store, url } = choice;
   if (store !== undefined && url !== undefined) throw misuse(command, "use either --store or --url.");
   if (url === undefined && isWithinReach(site, choice, terminal)) return siteStore(site, choice, terminal);
@@ -112,7 +109,7 @@ async function openData(site: Site, choice: DataChoice, signal: AbortSignal, ter
 
 async function writeArchive(
   { draft, signal }: { draft: Draft; signal: AbortSignal },
-  { store, place }: SiteStore,
+  { store, place }: SiteData,
   about: About,
   terminal: Terminal,
 ): Promise<ArchiveWriter> {
@@ -170,18 +167,19 @@ Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.
     const site = await loadSite(terminal, choice.settings);
     const signal = endSignal(terminal);
     const data = await openData(site, { command: "restore", ...choice }, signal, terminal);
-    const leaveStore = await useStoreAlone(data);
+    const { store, place } = data;
+    const isAtSite = store instanceof RemoteStore;
+    const leaveStore = isAtSite ? async () => {} : await useStoreAlone({ ...data, store });
     try {
       if (!force) await checkEmpty(data);
       const contents = await check(source, signal, terminal);
       await checkSpace(data, contents);
-      if (data.store instanceof RemoteStore) {
-        checkSizes(site, contents);
-        await restoreSite(data.store, { source, contents, signal }, createStatusLine(terminal));
-      } else {
-        await writeValues(data.store, { source, contents, signal }, terminal);
-      }
-      terminal.say(`Restored into ${data.place}.`);
+      if (isAtSite) checkSizes(site, contents);
+      const progress = createProgress(terminal, size);
+      const target = isAtSite ? store : toRestoreTarget(store);
+      const archive = { source, contents, signal, onBytes: progress.add };
+      await restoreValues(target, archive).finally(progress.end);
+      terminal.say(`Restored into ${place}.`);
       return 0;
     } finally {
       await leaveStore();
@@ -190,7 +188,7 @@ Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.
 });
 
 /** @throws TwtxtError `bad-usage` */
-async function checkEmpty({ store, place }: SiteStore): Promise<void> {
+async function checkEmpty({ store, place }: SiteData): Promise<void> {
   const { length } = await store.keys("");
   if (length === 0) return;
   throw new TwtxtError(
@@ -218,7 +216,7 @@ async function check(source: SizedSource, signal: AbortSignal, terminal: Termina
 }
 
 /** @throws TwtxtError `store-failed` before anything was written */
-async function checkSpace({ folder }: SiteStore, contents: ArchiveContents): Promise<void> {
+async function checkSpace({ folder }: SiteData, contents: ArchiveContents): Promise<void> {
   if (folder === null) return;
   const { bavail, bsize } = await statfs(folder);
   if (sumBytes(contents) <= bavail * bsize) return;
@@ -236,27 +234,6 @@ function checkSizes({ settings: { host } }: Site, { values }: ArchiveContents): 
     "too-large",
     `Netlify passes no request of more than ${sizeText(NETLIFY_BYTES)} to a function, and ${counted(large.length, "value")} of the backup ${large.length === 1 ? "is" : "are"} larger, such as ${first}. Nothing was changed.`,
   );
-}
-
-/** Writes values before it deletes others: after an interruption, the same command completes the work. */
-async function writeValues(
-  store: StreamingStore,
-  { source, contents, signal }: { source: SizedSource; contents: ArchiveContents; signal: AbortSignal },
-  terminal: Terminal,
-): Promise<void> {
-  const progress = createProgress(terminal, source.size);
-  try {
-    for await (const { key, value, chunks } of readValues(source, contents, progress.add)) {
-      if (signal.aborted) {
-        throw new TwtxtError("store-failed", "Interrupted: the data is incomplete. To continue, add --force.");
-      }
-      const isStored = value.size > SMALL_BYTES && (await hashValue(store, key)) === value.sha256;
-      if (!isStored) await writeValue(store, key, { size: value.size, chunks });
-    }
-    for (const key of await store.keys("")) if (!contents.values.has(key)) await store.delete(key);
-  } finally {
-    progress.end();
-  }
 }
 
 function sumBytes({ values }: ArchiveContents): number {

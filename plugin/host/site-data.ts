@@ -109,10 +109,9 @@ async function answerRequest(store: StreamingStore, asked: DataRequest): Promise
     await mapInParallel(keys, AT_ONCE, (key) => store.delete(key));
     return { deleted: keys.length };
   }
-  const etags: (string | null)[] = [];
   // In order: a value that names others follows them.
-  for (const value of asked.write) etags.push(await writeValue(store, value));
-  return { etags };
+  for (const value of asked.write) await writeValue(store, value);
+  return { written: asked.write.length };
 }
 
 async function readValues(store: StreamingStore, keys: readonly string[]): Promise<ReadAnswer> {
@@ -144,12 +143,11 @@ async function readSmall(store: StreamingStore, key: string): Promise<StoredValu
 
 type Written = Extract<DataRequest, { write: unknown }>["write"][number];
 
-async function writeValue(store: StreamingStore, { key, base64, sha256: expected, etag }: Written) {
+async function writeValue(store: StreamingStore, { key, base64, sha256: expected }: Written): Promise<void> {
   const bytes = Buffer.from(base64, "base64");
   if (hash("sha256", bytes) !== expected)
     throw new TwtxtError("bad-request", `The value of ${key} does not match its hash.`);
-  const condition = etag === undefined ? undefined : etag === null ? ({ isNew: true } as const) : { etag };
-  return store.put(key, Uint8Array.from(bytes), condition);
+  await store.put(key, Uint8Array.from(bytes));
 }
 
 /** Answers with the part of a value that `Range` names, of at most 3 MiB. */

@@ -19,18 +19,7 @@ const base64 = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]*={0,2}$/));
 export const DataRequest = v.union([
   v.strictObject({ read: v.pipe(v.array(key), v.maxLength(BATCH_VALUES)) }),
   v.strictObject({ hash: v.pipe(v.array(key), v.maxLength(BATCH_VALUES)) }),
-  v.strictObject({
-    write: v.pipe(
-      v.array(
-        v.strictObject({
-          ...{ key, base64, sha256 },
-          /** The version to replace; `null` for a new key only. Without it, the value is written in any case. */
-          etag: v.optional(v.nullable(v.string())),
-        }),
-      ),
-      v.maxLength(BATCH_VALUES),
-    ),
-  }),
+  v.strictObject({ write: v.pipe(v.array(v.strictObject({ key, base64, sha256 })), v.maxLength(BATCH_VALUES)) }),
   v.strictObject({ delete: v.pipe(v.array(key), v.maxLength(BATCH_VALUES)) }),
 ]);
 export type DataRequest = v.InferOutput<typeof DataRequest>;
@@ -53,6 +42,5 @@ export type ReadAnswer = v.InferOutput<typeof ReadAnswer>;
 
 /** The SHA-256 of each value in hex; `null` for a missing one. */
 export const HashAnswer = v.object({ hashes: v.array(v.nullable(sha256)) });
-/** The new version of each value; `null` if its condition was not met, and it was not written. */
-export const WriteAnswer = v.object({ etags: v.array(v.nullable(v.string())) });
+export const WriteAnswer = v.object({ written: v.number() });
 export const DeleteAnswer = v.object({ deleted: v.number() });

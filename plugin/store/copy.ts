@@ -1,9 +1,9 @@
 // plugin/store/copy.ts: copying of values between stores, also while other processes write them.
-import { concatChunks, hashChunks, toStream } from "./chunks.js";
+import { hashChunks, toStream } from "./chunks.js";
 import { LostRace, winRace } from "./retry.js";
 import type { StreamingStore } from "./store.js";
 
-/** Values up to this size in bytes are held in memory and written with `put`, larger ones are streamed. */
+/** Values up to this size in bytes are held in memory, larger ones are streamed. */
 export const SMALL_BYTES = 4 * 2 ** 20;
 
 /** Retries when a head changes while it is read. */
@@ -29,7 +29,7 @@ function memoryValue(bytes: Uint8Array): Value {
  *
  * @returns `null` if the key does not exist
  */
-async function readValue(store: Source, key: string): Promise<Value | null> {
+async function readValue(store: CopySource, key: string): Promise<Value | null> {
   const stream = await store.read(key);
   if (!stream) return null;
   let start: Uint8Array[] = [];
@@ -43,17 +43,6 @@ async function readValue(store: Source, key: string): Promise<Value | null> {
   return { size, open: () => store.read(key) };
 }
 
-/** Writes or replaces a value. No other process may write the same key. */
-export async function writeValue(
-  store: StreamingStore,
-  key: string,
-  { size, chunks }: { size: number; chunks: AsyncIterable<Uint8Array> },
-): Promise<void> {
-  if (size <= SMALL_BYTES) return void (await store.put(key, await concatChunks(chunks)));
-  await store.delete(key);
-  await store.write(key, chunks, size);
-}
-
 /** @returns the SHA-256 in hex; `null` if the key does not exist */
 export async function hashValue(store: StreamingStore, key: string): Promise<string | null> {
   const stream = await store.read(key);
@@ -61,7 +50,7 @@ export async function hashValue(store: StreamingStore, key: string): Promise<str
 }
 
 /** A store, or a snapshot of one. */
-type Source = Pick<StreamingStore, "get" | "read" | "keys">;
+export type CopySource = Pick<StreamingStore, "get" | "read" | "keys">;
 
 /** Values that refer to other values by key. */
 export interface HeadKeys {
@@ -93,7 +82,7 @@ export interface CopyTarget {
  * @throws TwtxtError `store-failed`, and what the target throws
  */
 export async function copyConsistently(
-  store: Source,
+  store: CopySource,
   heads: readonly HeadKeys[],
   target: CopyTarget,
   onCount: (done: number, all: number) => void,
@@ -121,7 +110,12 @@ export async function copyConsistently(
   }
 }
 
-async function copyHead(store: Source, key: string, { relatedPrefix, referencedKeys }: HeadKeys, target: CopyTarget) {
+async function copyHead(
+  store: CopySource,
+  key: string,
+  { relatedPrefix, referencedKeys }: HeadKeys,
+  target: CopyTarget,
+) {
   await winRace(TRIES, async () => {
     const before = await store.get(key);
     if (relatedPrefix !== null) target.drop(relatedPrefix);
@@ -141,7 +135,7 @@ async function copyHead(store: Source, key: string, { relatedPrefix, referencedK
 }
 
 /** @returns `false` if the key no longer exists */
-async function copyValue(store: Source, key: string, target: CopyTarget): Promise<boolean> {
+async function copyValue(store: CopySource, key: string, target: CopyTarget): Promise<boolean> {
   const value = await readValue(store, key);
   return value !== null && target.add(key, value);
 }

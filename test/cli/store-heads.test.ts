@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { STORE_HEADS } from "../../plugin/cli/backup.js";
-import { type CopyTarget, copyConsistently, writeValue } from "../../plugin/store/copy.js";
+import { concatChunks } from "../../plugin/store/chunks.js";
+import { type CopyTarget, copyConsistently } from "../../plugin/store/copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { alicesBlobs, storedBlobs } from "../blobs/alices-blobs.js";
@@ -36,10 +37,10 @@ async function restored(store: StreamingStore): Promise<StreamingStore> {
   const keys = new Set<string>();
   const target: CopyTarget = {
     has: (key) => keys.has(key),
-    async add(key, { size, open }) {
+    async add(key, { open }) {
       const chunks = await open();
       if (!chunks) return false;
-      await writeValue(copy, key, { size, chunks });
+      await copy.put(key, await concatChunks(chunks));
       keys.add(key);
       return true;
     },

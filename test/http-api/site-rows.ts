@@ -1,6 +1,5 @@
 // test/http-api/site-rows.ts: requests of the author for the state of the site.
 import { createHash } from "node:crypto";
-import { expect } from "vitest";
 import type { AlicesSite } from "./alices-site.js";
 import { type Row, rows, rowsOfEach } from "./rows.js";
 
@@ -28,7 +27,7 @@ export const SITE_ROWS: Row[] = [
   ...rows("POST /api/v1/site/data", [
     ["200", "the hash of a value"],
     ["200", "a value that does not exist", { request: { body: '{"read":["none"]}' }, json: { values: [null] } }],
-    ["200", "values to write", { request: { body: written("quinces") }, json: { etags: [expect.any(String)] } }],
+    ["200", "values to write", { request: { body: written("quinces") }, json: { written: 1 } }],
     ["200", "values to delete", { request: { body: '{"delete":["none"]}' }, json: { deleted: 1 } }],
     ["400 bad-request", "two things at once", { request: { body: '{"read":[],"delete":[]}' } }],
     ["400 bad-request", "a text that is no key", { request: { body: '{"read":["a/../b"]}' } }],
