@@ -124,13 +124,6 @@ export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTI
 export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;
 export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
 
-/** Runs an action with {@link OWN_SITE_OPTIONS} and those of its own. @returns the exit code */
-export type RunAtSite<V = object, W = null> = (
-  values: OwnSiteValues & V,
-  words: W,
-  terminal: Terminal,
-) => Promise<number>;
-
 /** A message about an ambiguous prefix shows this many more characters of each id. */
 const MORE_CHARACTERS = 4;
 

@@ -3,8 +3,6 @@ import { hash } from "node:crypto";
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { fileTypeFromBuffer } from "file-type";
-import mime from "mime";
 import { isContentAddress } from "../../blobs/blob.js";
 import type { Contents } from "../../blobs/client/client.js";
 import type { MetadataChange, PutOptions } from "../../blobs/client/own-blobs.js";
@@ -12,6 +10,7 @@ import { formatSealedFile, MAX_SEALED_BYTES, SEALED_TYPE, type SealedFile } from
 import { ANY_TYPE, checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { parseKey } from "../../keys/key.js";
+import { later } from "../../later.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import { lookupOnce } from "../../messages/lookup/lookup.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
@@ -25,6 +24,9 @@ import { typed } from "../invocation.js";
 import { type HostChoice, type Machine, untilAborted } from "../machine.js";
 import { createNetwork } from "../network.js";
 import type { BlobSite } from "./blob-site.js";
+
+const fileTypes = later(() => import("file-type"));
+const mediaTypes = later(() => import("mime"));
 
 export interface SourceFile {
   shown: string;
@@ -128,8 +130,8 @@ export async function detectMediaType(
   filename: string,
   { start, isUtf8 }: Pick<FileContents, "start" | "isUtf8">,
 ): Promise<string> {
-  const byName = mime.getType(filename);
-  const byBytes = (await fileTypeFromBuffer(start))?.mime;
+  const byName = (await mediaTypes()).default.getType(filename);
+  const byBytes = (await (await fileTypes()).fileTypeFromBuffer(start))?.mime;
   if (byBytes !== undefined && !(byName !== null && CONTAINERS.includes(byBytes))) return byBytes;
   const type = byName ?? ANY_TYPE;
   return type.startsWith("text/") && isUtf8 ? `${type}; charset=utf-8` : type;
@@ -143,6 +145,7 @@ export async function detectMediaType(
  * @throws TwtxtError `bad-file`
  */
 export async function cleanPictureFile(path: string, name: string): Promise<string | null> {
+  const { fileTypeFromBuffer } = await fileTypes();
   const type = (await fileTypeFromBuffer(await orBadFile(readStart(path))))?.mime ?? "";
   if (!CLEANED_TYPES.includes(type)) {
     return type.startsWith("image/") ? `Location data cannot be removed from pictures of the type ${type}.` : null;

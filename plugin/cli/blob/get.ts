@@ -18,27 +18,41 @@ import { parseSharedUrl } from "../../blobs/client/download.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
-import type { OwnSiteValues } from "../options.js";
+import { FILE, flag, type OwnSiteValues, one, option, text, type ValuesOf } from "../options.js";
 import { printData, type Terminal } from "../terminal.js";
+import { action } from "./blob-options.js";
 import { completeKey } from "./stored-blobs.js";
-
-type Values = OwnSiteValues & { output: string | undefined; force: boolean; sealed: boolean; unverified: boolean };
 
 const WHERE = "blob get";
 const STANDARD_OUTPUT = "-";
 
-export async function get(values: Values, word: string, terminal: Terminal): Promise<number> {
-  if (values.json && values.output === STANDARD_OUTPUT) throw misuse(WHERE, "use either --json or -o -.");
-  const place = await choosePlace(values.output, terminal);
-  const source = await findSource(word, values, terminal);
-  try {
-    const file = await received(source, place, values);
-    await deliver(file, place, values, terminal).finally(file.draft.clear);
-  } finally {
-    source.download.close();
-  }
-  return 0;
-}
+const OPTIONS = {
+  output: option(FILE, "where to save it: a file, a folder, or - for standard output", "o"),
+  force: flag("replaces an existing file"),
+  sealed: flag("does not open sealed files"),
+  unverified: flag("saves a blob that fails verification too, and says why it failed"),
+};
+
+type Values = OwnSiteValues & ValuesOf<typeof OPTIONS>;
+
+export const get = action({
+  usage: "KEY|URL [-o FILE|-] [--force] [--sealed] [--unverified]",
+  help: "verifies a blob, saves it under its own file name, and opens it if it is sealed to you. With a shared URL, gets a blob of another owner",
+  options: OPTIONS,
+  words: one(text("KEY", "one key as blob list shows it, or one shared URL")),
+  async run(values, word, terminal) {
+    if (values.json && values.output === STANDARD_OUTPUT) throw misuse(WHERE, "use either --json or -o -.");
+    const place = await choosePlace(values.output, terminal);
+    const source = await findSource(word, values, terminal);
+    try {
+      const file = await received(source, place, values);
+      await deliver(file, place, values, terminal).finally(file.draft.clear);
+    } finally {
+      source.download.close();
+    }
+    return 0;
+  },
+});
 
 async function received(source: BlobSource, place: Place, values: Values): Promise<ReceivedFile> {
   const { key, type, filename } = source.download.blob;

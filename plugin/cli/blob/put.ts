@@ -24,19 +24,19 @@ import { misuse, typed, typedHints } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
-import type { OwnSiteValues } from "../options.js";
+import {
+  address,
+  flag,
+  number,
+  type OwnSiteValues,
+  oneOrMore,
+  option,
+  repeatable,
+  text,
+  type ValuesOf,
+} from "../options.js";
 import { createProgress, lineShownSafely, type Progress, printData, type Terminal } from "../terminal.js";
-import { type MetadataValues, readChange } from "./stored-blobs.js";
-
-type Values = OwnSiteValues &
-  MetadataValues & {
-    key: string | undefined;
-    markdown: boolean;
-    encrypt: boolean;
-    to: string[];
-    again: boolean;
-    concurrency: number | undefined;
-  };
+import { action, KEY, MARKDOWN, METADATA, readChange } from "./blob-options.js";
 
 /** The result for a file: either `result` or `error` is `null`. */
 interface PutResult {
@@ -49,31 +49,49 @@ interface PutResult {
 const WHERE = "blob put";
 const CONCURRENCY = 4;
 
-export async function put(values: Values, words: string[], terminal: Terminal): Promise<number> {
-  const change = readChange(values, WHERE);
-  if (words.filter((word) => word === "-").length > 1) throw misuse(WHERE, '"-", standard input, is allowed once.');
-  if (values.to.length > 0 && !values.encrypt) throw misuse(WHERE, "--to needs --encrypt.");
-  const site = await blobSite(values, terminal);
-  const sealFile = values.encrypt ? await fileSealer(values.to, site.author, values, terminal) : null;
-  const { files, leftOut, unread, clear } = await findFiles(words, { terminal, ...site });
-  try {
-    for (const line of leftOut) terminal.say(lineShownSafely(line));
-    const count = files.length + unread.length;
-    if (count === 0) throw new TwtxtError("bad-file", "There is no file to store.");
-    if (count > 1 && (values.key ?? values.filename) !== undefined) {
-      throw misuse(WHERE, "--key and --filename are for one file.");
+const OPTIONS = {
+  ...METADATA,
+  key: option({ ...KEY, name: "NAME" }, "stores it under this key, where another file can replace it later"),
+  ...MARKDOWN,
+  encrypt: flag("seals the file first: the site sees its size and a time only"),
+  to: repeatable(address("bob@bob.example"), "a recipient of --encrypt besides you"),
+  again: flag("also sends files that the site says it has"),
+  concurrency: option(number(1, 32), "how many files to send at once (default 4; with --encrypt 1)"),
+};
+
+type Values = OwnSiteValues & ValuesOf<typeof OPTIONS>;
+
+export const put = action({
+  usage: ["FILE|FOLDER|-... [--public|--private] [--key NAME] [--markdown]", "FILE... --encrypt [--to ADDRESS]..."],
+  help: "stores files, all files in folders, and with - standard input. Files that the site already has are not sent again. Prints the shared URL of a public blob, or the key of a private one",
+  options: OPTIONS,
+  words: oneOrMore(text("FILE", 'a file, a folder, or "-" for standard input')),
+  async run(values, words, terminal) {
+    const change = readChange(values, WHERE);
+    if (words.filter((word) => word === "-").length > 1) throw misuse(WHERE, '"-", standard input, is allowed once.');
+    if (values.to.length > 0 && !values.encrypt) throw misuse(WHERE, "--to needs --encrypt.");
+    const site = await blobSite(values, terminal);
+    const sealFile = values.encrypt ? await fileSealer(values.to, site.author, values, terminal) : null;
+    const { files, leftOut, unread, clear } = await findFiles(words, { terminal, ...site });
+    try {
+      for (const line of leftOut) terminal.say(lineShownSafely(line));
+      const count = files.length + unread.length;
+      if (count === 0) throw new TwtxtError("bad-file", "There is no file to store.");
+      if (count > 1 && (values.key ?? values.filename) !== undefined) {
+        throw misuse(WHERE, "--key and --filename are for one file.");
+      }
+      const total = files.reduce((sum, { size }) => sum + size, 0);
+      const progress = createProgress(terminal, total);
+      const onResult = (result: PutResult) => progress.above(() => show(result, values, site.sharedUrl, terminal));
+      const failed = unread.map(({ shown, error }) => ({ file: { shown, filename: "" }, result: null, error }));
+      failed.forEach(onResult);
+      const batch = new PutBatch({ site, change, values, sealFile, progress, onResult });
+      return conclude([...failed, ...(await batch.put(files).finally(progress.end))], values, site.sharedUrl, terminal);
+    } finally {
+      await clear();
     }
-    const total = files.reduce((sum, { size }) => sum + size, 0);
-    const progress = createProgress(terminal, total);
-    const onResult = (result: PutResult) => progress.above(() => show(result, values, site.sharedUrl, terminal));
-    const failed = unread.map(({ shown, error }) => ({ file: { shown, filename: "" }, result: null, error }));
-    failed.forEach(onResult);
-    const batch = new PutBatch({ site, change, values, sealFile, progress, onResult });
-    return conclude([...failed, ...(await batch.put(files).finally(progress.end))], values, site.sharedUrl, terminal);
-  } finally {
-    await clear();
-  }
-}
+  },
+});
 
 interface PutWork {
   site: BlobSite;

@@ -10,34 +10,69 @@ import { fileToAttach, sendWithFile } from "../../author/messages/attachments.js
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import { TwtxtError } from "../../errors.js";
+import { parseAddress } from "../../keys/address.js";
 import { createSecret, shellQuoted } from "../../keys/secret-file.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { checkGuests } from "../../messages/send/send-message.js";
-import type { OwnSiteValues, RunAtSite } from "../options.js";
+import { flag, type OwnSiteValues, oneAndOptional, option, text, type ValuesOf, type Words } from "../options.js";
 import { printData, type Terminal } from "../terminal.js";
+import { action, ID } from "./message-options.js";
 import { chooseExitCode, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 
-type Sending = { "no-copy": boolean; attach: string | undefined };
-type Values = OwnSiteValues & Sending;
-
-export const send: RunAtSite<Sending, { recipients: string[]; text: string | null }> = async (
-  values,
-  { recipients, text },
-  terminal,
-) => {
-  const source = await textSource(text, "message send", values, terminal);
-  const mailbox = await Mailbox.open(values, terminal);
-  return sendTo(recipients, source, mailbox, { values, terminal });
+const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = {
+  read(words, where) {
+    const end = words.findIndex((word) => parseAddress(word) === null);
+    const addresses = end < 0 ? words : words.slice(0, end);
+    const [text = null, ...others] = words.slice(addresses.length);
+    if (addresses.length === 0) {
+      const got = text === null ? "" : `, got "${text}"`;
+      throw misuse(where, `expected a recipient such as bob@bob.example${got}.`);
+    }
+    // A mistyped address must not become the text for the others.
+    if (text !== null && /^[^\s@]+@\S*$/.test(text)) {
+      throw misuse(where, `"${text}" is not an address such as bob@bob.example.`);
+    }
+    if (others.length > 0) throw misuse(where, "expected addresses and one text, in quotes.");
+    return { recipients: addresses.map((address) => parseAddress(address) ?? address), text };
+  },
 };
 
-export const reply: RunAtSite<Sending, [string, string | null]> = async (values, [id, text], terminal) => {
-  const source = await textSource(text, "message reply", values, terminal);
-  const mailbox = await Mailbox.open(values, terminal);
-  const { address } = await verifiedSender(id, mailbox);
-  return sendTo([address], source, mailbox, { values, terminal });
+const SENDING = {
+  attach: option(
+    text("FILE", "a file such as letter.pdf"),
+    "seals this file to the recipients, stores it at your site, and names it in the message; blob get opens it",
+  ),
+  "no-copy": flag("stores no copy for sent"),
 };
+
+type Values = OwnSiteValues & ValuesOf<typeof SENDING>;
+
+export const send = action({
+  usage: 'ADDRESS... ["TEXT"] [--attach FILE] [--no-copy]',
+  help: "seals a message for all recipients and for you, and delivers it. If an inbox cannot be reached, the message waits in the outbox for up to three days; retry and the next send try again",
+  options: SENDING,
+  words: recipientsAndText,
+  async run(values, { recipients, text }, terminal) {
+    const source = await textSource(text, "message send", values, terminal);
+    const mailbox = await Mailbox.open(values, terminal);
+    return sendTo(recipients, source, mailbox, { values, terminal });
+  },
+});
+
+export const reply = action({
+  usage: 'ID ["TEXT"] [--attach FILE] [--no-copy]',
+  help: "answers a message in your inbox, as send does; its sender must be verified",
+  options: SENDING,
+  words: oneAndOptional(ID, text("TEXT", "one text, in quotes")),
+  async run(values, [id, text], terminal) {
+    const source = await textSource(text, "message reply", values, terminal);
+    const mailbox = await Mailbox.open(values, terminal);
+    const { address } = await verifiedSender(id, mailbox);
+    return sendTo([address], source, mailbox, { values, terminal });
+  },
+});
 
 type TextSource = { text: string } | { editor: string };
 

@@ -6,56 +6,73 @@ import { inSeconds, openCopies, ownText, shownAddress, shownText } from "../../a
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
+import { one, oneByPrefix, optional, shortId } from "../options.js";
 import { padded, printData, reportOutcome, type Terminal } from "../terminal.js";
+import { action, ID } from "./message-options.js";
 import { appendLine, indented } from "./message-text.js";
 
-export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const all = await mailbox.outbox().sent();
-  const wanted = id === null ? all : [oneByPrefix(id, all, "copy of yours")];
-  const copies = openCopies(wanted, mailbox.keys);
-  const columns = terminal.columns();
-  const lines = copies.flatMap((copy) => {
-    const head = `${shortId(copy.id)}  ${inSeconds(copy.created)}  to ${copy.to.map(shownAddress).join(", ")}`;
-    const text = shownText(copy);
-    return id === null ? appendLine(text, head, columns) : [head, ...indented(text, columns)];
-  });
-  printData(copies, lines, values, terminal);
-  if (id === null && !values.json) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
-  return 0;
-}
+export const sent = action({
+  usage: "[ID]",
+  help: "lists your own copies, or shows the one with this id",
+  words: optional(ID),
+  async run(values, id, terminal) {
+    const mailbox = await Mailbox.open(values, terminal);
+    const all = await mailbox.outbox().sent();
+    const wanted = id === null ? all : [oneByPrefix(id, all, "copy of yours")];
+    const copies = openCopies(wanted, mailbox.keys);
+    const columns = terminal.columns();
+    const lines = copies.flatMap((copy) => {
+      const head = `${shortId(copy.id)}  ${inSeconds(copy.created)}  to ${copy.to.map(shownAddress).join(", ")}`;
+      const text = shownText(copy);
+      return id === null ? appendLine(text, head, columns) : [head, ...indented(text, columns)];
+    });
+    printData(copies, lines, values, terminal);
+    if (id === null && !values.json) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
+    return 0;
+  },
+});
 
-export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const entries = await mailbox.outbox().list();
-  const lines = entries.flatMap((entry) => entryLines(entry, mailbox, terminal));
-  printData(entries.map(toFacts), lines, values, terminal);
-  const hint = entries.length === 0 ? "" : ` To try now, type: ${typed("message retry")}`;
-  terminal.say(`${entries.length} in the outbox.${hint}`);
-  return 0;
-}
+export const outbox = action({
+  help: "lists messages that some recipients have not received yet, and why",
+  async run(values, _, terminal) {
+    const mailbox = await Mailbox.open(values, terminal);
+    const entries = await mailbox.outbox().list();
+    const lines = entries.flatMap((entry) => entryLines(entry, mailbox, terminal));
+    printData(entries.map(toFacts), lines, values, terminal);
+    const hint = entries.length === 0 ? "" : ` To try now, type: ${typed("message retry")}`;
+    terminal.say(`${entries.length} in the outbox.${hint}`);
+    return 0;
+  },
+});
 
-export async function retry(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const outbox = mailbox.outbox((report) => {
-    if (values.json) return;
-    const [line = "", ...reason] = reportLines(report, terminal.columns());
-    for (const one of [`${shortId(report.id)}  ${line}`, ...reason]) terminal.print(one);
-  });
-  const reports = await outbox.retry({ all: true });
-  printData(reports, [], values, terminal);
-  terminal.say(reports.length === 0 ? NOTHING_TO_RETRY : reportSum(reports));
-  return chooseExitCode(reports);
-}
+export const retry = action({
+  help: "tries to deliver the whole outbox now, including what has failed",
+  async run(values, _, terminal) {
+    const mailbox = await Mailbox.open(values, terminal);
+    const outbox = mailbox.outbox((report) => {
+      if (values.json) return;
+      const [line = "", ...reason] = reportLines(report, terminal.columns());
+      for (const one of [`${shortId(report.id)}  ${line}`, ...reason]) terminal.print(one);
+    });
+    const reports = await outbox.retry({ all: true });
+    printData(reports, [], values, terminal);
+    terminal.say(reports.length === 0 ? NOTHING_TO_RETRY : reportSum(reports));
+    return chooseExitCode(reports);
+  },
+});
 
-export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const entry = oneByPrefix(id, await mailbox.outbox().list(), "message in the outbox");
-  const outcome = await discardMessage(entry, mailbox);
-  printData(toFacts(entry), [`${shortId(entry.id)}  ${inSeconds(entry.created)}`], values, terminal);
-  return reportOutcome(outcome, terminal);
-}
+export const discard = action({
+  usage: "ID",
+  help: "deletes a message from the outbox, so it is no longer delivered",
+  words: one(ID),
+  async run(values, id, terminal) {
+    const mailbox = await Mailbox.open(values, terminal);
+    const entry = oneByPrefix(id, await mailbox.outbox().list(), "message in the outbox");
+    const outcome = await discardMessage(entry, mailbox);
+    printData(toFacts(entry), [`${shortId(entry.id)}  ${inSeconds(entry.created)}`], values, terminal);
+    return reportOutcome(outcome, terminal);
+  },
+});
 
 function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): string[] {
   const head = `${shortId(entry.id)}  ${inSeconds(entry.created)}`;

@@ -14,32 +14,55 @@ import {
 import { newMessages, watchedFetch } from "../../author/messages/new-messages.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
+import { parseAddress } from "../../keys/address.js";
 import { createReceipt, isReceipt } from "../../messages/plaintext.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import { type OpenedMessage, openMessages } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
-import { type OwnSiteValues, oneByPrefix, type RunAtSite, SHOWN_LENGTH, shortId } from "../options.js";
+import {
+  address,
+  flag,
+  type Kind,
+  number,
+  type OwnSiteValues,
+  one,
+  oneByPrefix,
+  SHOWN_LENGTH,
+  shortId,
+  withDefault,
+  zeroOrMore,
+} from "../options.js";
 import { formatTable, printData, reportOutcome, type Terminal } from "../terminal.js";
+import { action, ID } from "./message-options.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
 /** Messages that `message list` and `message read` show without `--all`. */
 const NEWEST = 50;
 
-export const list: RunAtSite<{ all: boolean; threads: boolean; unread: boolean }> = async (values, _, terminal) => {
-  const inbox = await openInbox(values, terminal);
-  const { mailbox, isRead } = inbox;
-  const { newest, hint } = await newestMessages("list", inbox, values, (id) => !values.unread || !isRead(id));
-  const messages = await readWanted(newest, inbox, terminal);
-  const columns = terminal.columns();
-  if (values.threads) {
-    const threads = toThreads(messages.toReversed(), openCopies(await mailbox.outbox().sent(), mailbox.keys));
-    const facts = threads.map((thread) => ({ ...thread, received: inboxFacts(thread.received, isRead) }));
-    printData(facts, threadsText(threads, columns), values, terminal);
-  } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
-  terminal.say(formatCounts(messages, isRead) + hint);
-  return 0;
-};
+export const list = action({
+  usage: "[--threads] [--unread] [--all]",
+  help: "lists the newest 50 messages in your inbox, newest first, and whether their senders are verified",
+  options: {
+    all: flag("shows all of them"),
+    threads: flag("groups them by correspondent, with your own copies"),
+    unread: flag("lists only messages that you have not opened with read, follow or the client"),
+  },
+  async run(values, _, terminal) {
+    const inbox = await openInbox(values, terminal);
+    const { mailbox, isRead } = inbox;
+    const { newest, hint } = await newestMessages("list", inbox, values, (id) => !values.unread || !isRead(id));
+    const messages = await readWanted(newest, inbox, terminal);
+    const columns = terminal.columns();
+    if (values.threads) {
+      const threads = toThreads(messages.toReversed(), openCopies(await mailbox.outbox().sent(), mailbox.keys));
+      const facts = threads.map((thread) => ({ ...thread, received: inboxFacts(thread.received, isRead) }));
+      printData(facts, threadsText(threads, columns), values, terminal);
+    } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
+    terminal.say(formatCounts(messages, isRead) + hint);
+    return 0;
+  },
+});
 
 /** The newest messages, newest first, and how to get older ones. */
 async function newestMessages(
@@ -60,46 +83,65 @@ async function newestMessages(
   return { newest, hint: "" };
 }
 
-export const read: RunAtSite<{ all: boolean; receipts: boolean }, string[]> = async (values, ids, terminal) => {
-  if (ids.length > 0 && values.all) throw misuse("message read", "use either ids or --all.");
-  const inbox = await openInbox(values, terminal);
-  const { mailbox, isRead } = inbox;
-  const { newest, hint } =
-    ids.length === 0
-      ? await newestMessages("read", inbox, values)
-      : { newest: await findMessages(ids, inbox.inbox), hint: "" };
-  const messages = await readWanted(newest, inbox, terminal);
-  const blocks = messages.map((message) => messageLines(message, terminal.columns()));
-  printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
-  await mailbox.readMarks.add(messages.map(({ id }) => id));
-  terminal.say(formatCounts(messages) + hint);
-  const opened = messages.filter((message) => isOpened(message));
-  return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
-};
+export const read = action({
+  usage: ["ID... [--receipts]", "[--all] [--receipts]"],
+  help: "shows whole messages, without an ID the newest 50, newest first; they stay in the inbox",
+  options: {
+    all: flag("shows all of them"),
+    receipts: flag("sends read receipts to verified senders, once per message"),
+  },
+  words: zeroOrMore(ID),
+  async run(values, ids, terminal) {
+    if (ids.length > 0 && values.all) throw misuse("message read", "use either ids or --all.");
+    const inbox = await openInbox(values, terminal);
+    const { mailbox, isRead } = inbox;
+    const { newest, hint } =
+      ids.length === 0
+        ? await newestMessages("read", inbox, values)
+        : { newest: await findMessages(ids, inbox.inbox), hint: "" };
+    const messages = await readWanted(newest, inbox, terminal);
+    const blocks = messages.map((message) => messageLines(message, terminal.columns()));
+    printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
+    await mailbox.readMarks.add(messages.map(({ id }) => id));
+    terminal.say(formatCounts(messages) + hint);
+    const opened = messages.filter((message) => isOpened(message));
+    return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
+  },
+});
 
-export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = async (values, ids, terminal) => {
-  if ((ids.length === 0) === !values.unverified) {
-    throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
-  }
-  const { mailbox, inbox } = await openInbox(values, terminal);
-  // Resolves all ids, or looks all senders up, before it deletes anything.
-  const { wanted, kept } = values.unverified
-    ? await unverifiedAmong((await inbox.list())?.messages ?? [], mailbox)
-    : { wanted: await findMessages(ids, inbox), kept: 0 };
-  const deleted: { id: string; created: string; deleted: boolean }[] = [];
-  for (const message of wanted) {
-    const { id, created } = message;
-    deleted.push({ id, created, deleted: await inbox.delete(id) });
-    const known = [`${shortId(id)}  ${inSeconds(created)}`];
-    const lines = "trust" in message ? listLines([message], terminal.columns()) : known;
-    if (!values.json) for (const line of lines) terminal.print(line);
-  }
-  await mailbox.readMarks.remove(deleted.map(({ id }) => id));
-  printData(deleted, [], values, terminal);
-  const rest = kept === 0 ? "" : ` ${kept} kept: unverified, but signed with a key that you know.`;
-  terminal.say(`${deleted.length} deleted.${rest}`);
-  return 0;
-};
+export const deleteMessages = action({
+  usage: ["ID...", "--unverified"],
+  help: "deletes messages from your inbox",
+  options: {
+    unverified: flag(
+      "deletes all messages that list shows as unverified, except those signed with a key that you know; messages shown as key changed stay",
+    ),
+  },
+  words: zeroOrMore(ID),
+  async run(values, ids, terminal) {
+    if ((ids.length === 0) === !values.unverified) {
+      throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
+    }
+    const { mailbox, inbox } = await openInbox(values, terminal);
+    // Resolves all ids, or looks all senders up, before it deletes anything.
+    const { wanted, kept } = values.unverified
+      ? await unverifiedAmong((await inbox.list())?.messages ?? [], mailbox)
+      : { wanted: await findMessages(ids, inbox), kept: 0 };
+    const deleted: { id: string; created: string; deleted: boolean }[] = [];
+    for (const message of wanted) {
+      const { id, created } = message;
+      deleted.push({ id, created, deleted: await inbox.delete(id) });
+      const known = [`${shortId(id)}  ${inSeconds(created)}`];
+      const lines = "trust" in message ? listLines([message], terminal.columns()) : known;
+      if (!values.json) for (const line of lines) terminal.print(line);
+    }
+    await mailbox.readMarks.remove(deleted.map(({ id }) => id));
+    printData(deleted, [], values, terminal);
+    const rest = kept === 0 ? "" : ` ${kept} kept: unverified, but signed with a key that you know.`;
+    terminal.say(`${deleted.length} deleted.${rest}`);
+    return 0;
+  },
+});
 
 type OpenInbox = Awaited<ReturnType<typeof openInbox>>;
 
@@ -233,59 +275,91 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
   }
 }
 
-export type SenderChoice = { address: string } | { id: string };
-
-export const block: RunAtSite<object, SenderChoice> = async (values, choice, terminal) => {
-  const mailbox = await Mailbox.open(values, terminal);
-  const { address, signer } =
-    "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
-  const { text } = await blockSender(address, mailbox, signer);
-  return reportOutcome({ text: `${text} To undo: ${typed(`message unblock ${address}`)}` }, terminal);
+const SENDER: Kind<{ address: string } | { id: string }> = {
+  name: "ADDRESS|ID",
+  expected: "an address such as bob@bob.example, or the id of a message",
+  parse(value) {
+    const known = parseAddress(value);
+    if (known !== null) return { address: known };
+    const id = ID.parse(value);
+    return id === null ? null : { id };
+  },
 };
 
-export const unblock: RunAtSite<object, string> = async (values, address, terminal) => {
-  return reportOutcome(await unblockSender(address, await Mailbox.open(values, terminal)), terminal);
-};
+export const block = action({
+  usage: ["ADDRESS", "ID"],
+  help: "deletes all messages of this sender, also later ones, when list, read or follow opens them. Your host cannot refuse them, because it cannot know who sealed a message",
+  words: one(SENDER),
+  async run(values, choice, terminal) {
+    const mailbox = await Mailbox.open(values, terminal);
+    const { address, signer } =
+      "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
+    const { text } = await blockSender(address, mailbox, signer);
+    return reportOutcome({ text: `${text} To undo: ${typed(`message unblock ${address}`)}` }, terminal);
+  },
+});
 
-export const listBlocked: RunAtSite = async (values, _, terminal) => {
-  const senders = await (await Mailbox.open(values, terminal)).blocked.list();
-  const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
-  printData(senders, formatTable(rows), values, terminal);
-  terminal.say(`${counted(senders.length, "sender")} blocked.`);
-  return 0;
-};
+export const unblock = action({
+  usage: "ADDRESS",
+  help: "shows messages of a sender again",
+  words: one(address("bob@bob.example")),
+  async run(values, address, terminal) {
+    return reportOutcome(await unblockSender(address, await Mailbox.open(values, terminal)), terminal);
+  },
+});
 
-type Values = OwnSiteValues & { all: boolean; every: number };
+export const listBlocked = action({
+  help: "lists the senders that you have blocked",
+  async run(values, _, terminal) {
+    const senders = await (await Mailbox.open(values, terminal)).blocked.list();
+    const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
+    printData(senders, formatTable(rows), values, terminal);
+    terminal.say(`${counted(senders.length, "sender")} blocked.`);
+    return 0;
+  },
+});
 
-export async function follow(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const ending = new AbortController();
-  const { signal } = ending;
-  void terminal.ended().then(() => ending.abort());
-  const inbox = await mailbox.inbox(
-    watchedFetch(signal, (why) =>
-      terminal.say(why === null ? "The inbox answers again." : `The inbox ${why}. Retrying until it is back.`),
+export const follow = action({
+  usage: "[--all] [--every SECONDS]",
+  help: "shows new messages as they arrive, until Ctrl-C",
+  options: {
+    all: flag("starts with the messages that are already there"),
+    every: withDefault(
+      number(5, 86_400, "SECONDS"),
+      30,
+      "how often to check if the inbox offers no subscription; at least 5",
     ),
-  );
-  const print = printer(mailbox, inbox, values.json, terminal);
-  const onStart = () => terminal.say(`Waiting for messages to ${mailbox.author.address}. Stop with Ctrl-C.`);
-  const failures: unknown[] = [];
-  const onFailure = (error: unknown) => {
-    failures.push(error);
-    ending.abort();
-  };
-  try {
-    const options = { existing: values.all ? ("all" as const) : ("none" as const), every: values.every };
-    for await (const messages of newMessages(inbox, options, { signal, sleep: terminal.sleep, onStart })) {
-      // Not awaited: the senders of later messages may be known sooner.
-      void print(messages).catch(onFailure);
+  },
+  async run(values, _, terminal) {
+    const mailbox = await Mailbox.open(values, terminal);
+    const ending = new AbortController();
+    const { signal } = ending;
+    void terminal.ended().then(() => ending.abort());
+    const inbox = await mailbox.inbox(
+      watchedFetch(signal, (why) =>
+        terminal.say(why === null ? "The inbox answers again." : `The inbox ${why}. Retrying until it is back.`),
+      ),
+    );
+    const print = printer(mailbox, inbox, values.json, terminal);
+    const onStart = () => terminal.say(`Waiting for messages to ${mailbox.author.address}. Stop with Ctrl-C.`);
+    const failures: unknown[] = [];
+    const onFailure = (error: unknown) => {
+      failures.push(error);
+      ending.abort();
+    };
+    try {
+      const options = { existing: values.all ? ("all" as const) : ("none" as const), every: values.every };
+      for await (const messages of newMessages(inbox, options, { signal, sleep: terminal.sleep, onStart })) {
+        // Not awaited: the senders of later messages may be known sooner.
+        void print(messages).catch(onFailure);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-  if (failures.length > 0) throw failures[0];
-  return 0;
-}
+    if (failures.length > 0) throw failures[0];
+    return 0;
+  },
+});
 
 /** Prints each message once its sender is looked up. Looks up each time: a key may change meanwhile. */
 function printer(mailbox: Mailbox, inbox: InboxClient, isJson: boolean, terminal: Terminal) {
