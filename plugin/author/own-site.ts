@@ -1,4 +1,6 @@
 // plugin/author/own-site.ts: signed requests to the author's own site.
+import * as v from "valibot";
+import { TwtxtError } from "../errors.js";
 import { type SiteApiOptions, siteApi } from "../http/site-api.js";
 import type { Bases } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
@@ -31,6 +33,21 @@ export async function openSiteApi(
   const root = ownUrl(site.urls[base], { url });
   const ask = siteApi({ root, signer, now: machine.now, warn: machine.say, ...describeMissing(site), ...options });
   return { root, ask, settings: site };
+}
+
+/**
+ * The answer of an API of the site.
+ *
+ * @param place - that has answered, such as a URL
+ * @throws TwtxtError `unreachable` for the answer of another server
+ */
+export function parseAnswer<T>(schema: v.GenericSchema<unknown, T>, json: unknown, place: string): T {
+  const answer = v.safeParse(schema, json);
+  if (answer.success) return answer.output;
+  throw new TwtxtError(
+    "unreachable",
+    `${place} answers, but not as this command expects. Another server may answer there, or the site has another version: deploy the site.`,
+  );
 }
 
 /** Advice if the site does not answer: it may be built on another machine, for another host. */

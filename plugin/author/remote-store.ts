@@ -1,6 +1,6 @@
 // plugin/author/remote-store.ts: the values of the author's site, over signed requests, for backup and restore. GET, POST and PUT /api/v1/site/data
 import { createHash } from "node:crypto";
-import * as v from "valibot";
+import type * as v from "valibot";
 import { TwtxtError } from "../errors.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../http/site-api.js";
 import {
@@ -18,6 +18,7 @@ import type { CopySource } from "../store/copy.js";
 import { retry, type Sleep } from "../store/retry.js";
 import type { StoredValue } from "../store/store.js";
 import { createTemporaryFile } from "./files.js";
+import { parseAnswer } from "./own-site.js";
 import type { NamedValue, RestoreTarget } from "./restore.js";
 
 /** Pauses before a request is repeated, in milliseconds: a function starts, a connection breaks, a limit is reached. */
@@ -32,18 +33,14 @@ type Ahead = ReadAnswer["values"][number];
  * Small values are read ahead in the order of the keys that were listed last. They are as new as that list, or newer.
  */
 export class RemoteStore implements CopySource, RestoreTarget {
-  readonly #ask: AskSite;
-  readonly #sleep: Sleep;
-  readonly #signal: AbortSignal;
   #listed: readonly string[] = [];
   #ahead = new Map<string, Ahead>();
 
-  /** @param signal - ends requests and pauses */
-  constructor(ask: AskSite, { sleep, signal }: { sleep: Sleep; signal: AbortSignal }) {
-    this.#ask = ask;
-    this.#sleep = sleep;
-    this.#signal = signal;
-  }
+  /** @param options - `signal` ends requests and pauses */
+  constructor(
+    private readonly ask: AskSite,
+    private readonly options: { sleep: Sleep; signal: AbortSignal },
+  ) {}
 
   async keys(prefix: string): Promise<string[]> {
     const all: string[] = [];
@@ -87,7 +84,7 @@ export class RemoteStore implements CopySource, RestoreTarget {
     const draft = await createTemporaryFile(null, 0o600);
     try {
       const meter = new ChunkMeter();
-      await draft.write(meter.pass(chunks), this.#signal);
+      await draft.write(meter.pass(chunks), this.options.signal);
       const body = { size, sha256: Buffer.from(meter.sha256(), "hex"), chunks: () => draft.chunks() };
       // `netlify dev` changes bodies whose type is not named.
       const headers = { "content-type": "application/octet-stream" };
@@ -129,7 +126,7 @@ export class RemoteStore implements CopySource, RestoreTarget {
   async #readLarge(key: string, size: number): Promise<ReadableStream<Uint8Array> | null> {
     const draft = await createTemporaryFile(null, 0o600);
     try {
-      await draft.write(this.#parts(key, size), this.#signal);
+      await draft.write(this.#parts(key, size), this.options.signal);
       return draft.stream();
     } catch (error) {
       await draft.clear();
@@ -157,12 +154,7 @@ export class RemoteStore implements CopySource, RestoreTarget {
   }
 
   async #json<T>(schema: v.GenericSchema<unknown, T>, request: SiteRequest): Promise<T> {
-    const answer = v.safeParse(schema, await this.#repeat(request, (one) => one.json()));
-    if (answer.success) return answer.output;
-    throw new TwtxtError(
-      "unreachable",
-      "Another server answers there, or the site has another version: deploy the site.",
-    );
+    return parseAnswer(schema, await this.#repeat(request, (one) => one.json()), "The site");
   }
 
   /** Repeats a request that had no answer, signed anew. All of them may be repeated. */
@@ -170,12 +162,13 @@ export class RemoteStore implements CopySource, RestoreTarget {
     request: SiteRequest,
     read: (answer: SiteAnswer) => Promise<T> = async (answer) => answer as T,
   ): Promise<T> {
+    const { sleep, signal } = this.options;
     const mayRepeat = (error: unknown) => {
-      this.#signal.throwIfAborted();
+      signal.throwIfAborted();
       return error instanceof TwtxtError && error.code === "unreachable";
     };
-    const attempt = async () => read(await this.#ask({ ...request, signal: this.#signal }));
-    return retry(attempt, { pauses: PAUSES_MS, mayRepeat, sleep: (pause) => this.#sleep(pause, this.#signal) });
+    const attempt = async () => read(await this.ask({ ...request, signal }));
+    return retry(attempt, { pauses: PAUSES_MS, mayRepeat, sleep: (pause) => sleep(pause, signal) });
   }
 }
 

@@ -6,7 +6,6 @@ import { NO_HOSTS } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
 import { canParseUrl } from "../url.js";
-import type { Terminal } from "./terminal.js";
 
 export interface Kind<T> {
   /** The placeholder of the value in the help, such as `FILE`. */

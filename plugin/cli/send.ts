@@ -17,15 +17,14 @@ import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { copiedPosts } from "../host/copied-posts.js";
 import { createGuard } from "../http/guard.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
-import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
+import { type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import { readAliases } from "../site/aliases.js";
-import type { PublishedSite, SitePages } from "../site/site.js";
+import type { PublishedSite } from "../site/site.js";
 import { memoryStore } from "../store/memory.js";
 import { sleep } from "../store/retry.js";
 import { SqliteStore } from "../store/sqlite.js";
-import type { Store } from "../store/store.js";
 import { hostAndPort } from "../url.js";
 import { command } from "./command.js";
 import { FOLDER, flag, HOSTS_OPTION, number, option, SITE_API_OPTIONS, url, type ValuesOf } from "./options.js";
@@ -74,14 +73,10 @@ export const send = command({
   },
 });
 
-interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "guestFeeds" | "links" | "findPage"> {
-  nick: string | null;
-  store: Store;
-  /** `null` for the feed of another site. */
-  pages: SitePages | null;
-}
+/** `pages` is `null` for the feed of another site. */
+type Source = Awaited<ReturnType<typeof findSource>>;
 
-async function findSource(values: Values, terminal: Terminal): Promise<Source> {
+async function findSource(values: Values, terminal: Terminal) {
   const { feed, settings } = values;
   const here = loadSite(terminal, settings);
   const site = feed === undefined ? await here : await ifBuilt(settings, here);
@@ -96,7 +91,7 @@ async function findSource(values: Values, terminal: Terminal): Promise<Source> {
     aliases: published ? readAliases(published.settings.mentions.aliases, feedUrl).feeds : [],
     guestFeeds: published?.settings.urls.guestFeeds,
     links: published ? siteLinks(published) : undefined,
-    findPage: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
+    findPage: (timestamp: string) => siteIndex?.pageOfTwt(timestamp) ?? null,
     pages: published?.pages ?? null,
     store: await openSendStore(site, values, terminal),
   };

@@ -13,10 +13,9 @@ import { measureServer } from "../host/metrics-server.js";
 import { findAddress } from "../host/node-request.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
-import type { ServiceOptions } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
 import { SiteHost } from "../host/site-host.js";
-import { type SiteServices, siteServices } from "../host/site-services.js";
+import { siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
 import { loadAll } from "../later.js";
 import { NETWORK_NAMES } from "../options/syndicate.js";
@@ -182,6 +181,7 @@ async function start(
   // Once, because the file with the version is gone after an update of the package.
   const client = userAgent();
   const work = new BackgroundWork();
+  const options = createServiceOptions(origin, { work, reports }, values, terminal);
   const copies = new CompressedCopies(join(await siteFolder(site, terminal), "compressed"));
   const compress = () => {
     const refreshed = copies.refresh([folder, site.host.published], ending.signal);
@@ -198,11 +198,7 @@ async function start(
     },
     make(current) {
       reports.noteBuild();
-      return createServices(
-        { ...current, store, origin, client, work, reports, ending: ending.signal },
-        values,
-        terminal,
-      );
+      return siteServices({ ...options, ...current, store, client, ending: ending.signal });
     },
     log: reports.log,
   });
@@ -235,19 +231,14 @@ async function start(
   return { port, begin, resume, stop };
 }
 
-type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "client" | "ending"> & {
-  origin: string;
-  work: BackgroundWork;
-  reports: Reports;
-};
-
-function createServices(
-  { origin, work, reports, ...served }: Served,
+/** What the services of each build get. */
+function createServiceOptions(
+  origin: string,
+  { work, reports }: { work: BackgroundWork; reports: Reports },
   values: Values,
   terminal: Terminal,
-): SiteServices {
-  return siteServices({
-    ...served,
+) {
+  return {
     environment: terminal.environment,
     authority: new URL(origin).host,
     guard: { allowPrivateHosts: values["allow-private-host"] },
@@ -259,7 +250,7 @@ function createServices(
     isLive: true,
     streams: STREAMS,
     background: work.add,
-  });
+  };
 }
 
 /** What another origin changes, because pages, feed and mentions have the one of the build. */

@@ -239,7 +239,7 @@ describe("eleventy-twtxt mentions", () => {
     const { exitCode, stdout, stderr } = await command(folder, typed, { environment });
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      `eleventy-twtxt: ${server.url}/api/v1/mentions answers, but not with mentions. Another server may answer there, or the site has another version than this command: deploy the site.\n`,
+      `eleventy-twtxt: ${server.url}/api/v1/mentions answers, but not as this command expects. Another server may answer there, or the site has another version: deploy the site.\n`,
     );
   });
 

@@ -1,7 +1,5 @@
 // plugin/author/mentions/sent-mentions.ts: the mentions that the author's site sent: as the site tells them, or else as far as this machine knows, and in words.
-import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import type { AskSite } from "../../http/site-api.js";
 import { LedgerList } from "../../mentions/send/ledger.js";
 import { type LedgerCounts, type LedgerEntry, LedgerPage, OUTCOMES } from "../../mentions/send/ledger-records.js";
 import type { MentionReport } from "../../mentions/send/send-mention.js";
@@ -9,7 +7,7 @@ import { SiteState } from "../../site/site-state.js";
 import type { Store } from "../../store/store.js";
 import { counted, listed } from "../amounts.js";
 import type { Machine } from "../machine.js";
-import { openSiteApi, type SiteApiChoice } from "../own-site.js";
+import { openSiteApi, parseAnswer, type SiteApiChoice } from "../own-site.js";
 import { loadSite, publishedSite } from "../site.js";
 
 /** A mention of a run, or of the ledger, with the time and the number of attempts. */
@@ -113,10 +111,13 @@ export async function askSiteState(
   const { settings } = await publishedSite(await loadSite(machine, choice.settings));
   if (!settings.hasEndpoints) return null;
   try {
-    const { ask } = await openSiteApi("siteApi", choice, machine, { idleTimeoutMs: IDLE_TIMEOUT_MS });
-    const state = await readAnswer(SiteState, ask, "");
-    const read = (after: string | null, limit: number) =>
-      readAnswer(LedgerPage, ask, `/sent?limit=${limit}${after === null ? "" : `&after=${after}`}`);
+    const { root, ask } = await openSiteApi("siteApi", choice, machine, { idleTimeoutMs: IDLE_TIMEOUT_MS });
+    const get = async (path: string) => (await ask({ method: "GET", path })).json();
+    const state = parseAnswer(SiteState, await get(""), root);
+    const read = async (after: string | null, limit: number) => {
+      const path = `/sent?limit=${limit}${after === null ? "" : `&after=${after}`}`;
+      return parseAnswer(LedgerPage, await get(path), root);
+    };
     const counts = OUTCOMES.flatMap((outcome) => (state.sent[outcome] ? [[outcome, state.sent[outcome]]] : []));
     return { state, sent: { counts: Object.fromEntries(counts), mentions: await readPages(read, most) } };
   } catch (error) {
@@ -139,14 +140,4 @@ async function readPages(
     if (next === null || all.length >= most || next === after) return all;
     after = next;
   }
-}
-
-/** @throws TwtxtError as {@link AskSite}, and `unreachable` for another answer */
-async function readAnswer<T>(schema: v.GenericSchema<unknown, T>, ask: AskSite, path: string): Promise<T> {
-  const answer = v.safeParse(schema, await (await ask({ method: "GET", path })).json());
-  if (answer.success) return answer.output;
-  throw new TwtxtError(
-    "unreachable",
-    "Another server answers there, or the site has another version: deploy the site.",
-  );
 }

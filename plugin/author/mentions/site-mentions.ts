@@ -1,5 +1,5 @@
 // plugin/author/mentions/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
-import * as v from "valibot";
+import type * as v from "valibot";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { mentionPages } from "../../http/read-mention-list.js";
 import type { SiteRequest } from "../../http/site-api.js";
@@ -22,12 +22,9 @@ import { counted } from "../amounts.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
 import type { Outcome } from "../outcome.js";
-import { openSiteApi, type SiteApiChoice } from "../own-site.js";
+import { openSiteApi, parseAnswer, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
-
-const OTHER_SERVER =
-  "Another server may answer there, or the site has another version than this command: deploy the site.";
 
 /** How many mentions one request imports, and their characters of JSON: the site takes 1 MiB. */
 const PER_IMPORT = 100;
@@ -69,9 +66,7 @@ export class SiteMentions {
     const body = json && { body: Buffer.from(JSON.stringify(json)) };
     const aborting = method === "GET" && this.ending && { signal: this.ending };
     const response = await ask({ method, path, headers: named, ...body, ...aborting });
-    const answer = v.safeParse(schema, await response.json());
-    if (answer.success) return answer.output;
-    throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
+    return parseAnswer(schema, await response.json(), root);
   }
 
   /**

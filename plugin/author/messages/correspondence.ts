@@ -37,7 +37,6 @@ export interface Conversation extends Thread {
 
 /** Follows the inbox, opens each message once, and delivers the outbox. Plain text stays in memory. */
 export class Correspondence {
-  readonly mailbox: Mailbox;
   readonly #entries = new Map<string, InboxEntry>();
   /** The messages whose senders were not verified, to verify them again. */
   readonly #uncertain = new Map<string, InboxMessage>();
@@ -50,10 +49,9 @@ export class Correspondence {
   #isComplete: boolean | null = false;
 
   private constructor(
-    mailbox: Mailbox,
+    readonly mailbox: Mailbox,
     private readonly inbox: InboxClient,
   ) {
-    this.mailbox = mailbox;
     this.#senders = mailbox.senders();
   }
 

@@ -37,9 +37,6 @@ type OnResult = (report: RecipientReport) => void;
 export type KeyComparison = Awaited<ReturnType<Mailbox["compareKey"]>>;
 
 export class Mailbox {
-  readonly author: Author;
-  /** The current key signs and seals, all of them open. */
-  readonly keys: OwnKeys;
   readonly contacts: Contacts;
   readonly blocked: BlockedSenders;
   readonly readMarks: ReadMarks;
@@ -47,18 +44,17 @@ export class Mailbox {
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof createNetwork>;
 
+  /** @param keys - the current key signs and seals, all of them open */
   private constructor(
-    author: Author,
-    keys: OwnKeys,
+    readonly author: Author,
+    readonly keys: OwnKeys,
     private readonly choice: OwnSiteChoice,
     private readonly now: Clock,
   ) {
-    this.author = author;
-    this.keys = keys;
     this.contacts = new Contacts(author.store, now);
     this.blocked = new BlockedSenders(author.store, now);
     this.readMarks = new ReadMarks(author.store);
-    this.drafts = new MessageDrafts({ store: author.store, keys, now });
+    this.drafts = new MessageDrafts(author.store, keys, now);
     // The address has the host of the site, whose guests are looked up there.
     const domain = readDomain(author.address);
     const own = findLoopbackHost(`http://${domain}`);

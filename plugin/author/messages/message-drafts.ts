@@ -25,15 +25,11 @@ export type MessageDraft = v.InferOutput<typeof DRAFT>;
 
 /** One draft for each correspondent, in the author's data folder. All methods throw TwtxtError `store-failed`. */
 export class MessageDrafts {
-  readonly #store: Store;
-  readonly #keys: OwnKeys;
-  readonly #now: Clock;
-
-  constructor({ store, keys, now }: { store: Store; keys: OwnKeys; now: Clock }) {
-    this.#store = store;
-    this.#keys = keys;
-    this.#now = now;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly keys: OwnKeys,
+    private readonly now: Clock,
+  ) {}
 
   /**
    * Replaces the draft; an empty text deletes it. If another page has saved it meanwhile, the draft gets both texts.
@@ -42,7 +38,7 @@ export class MessageDrafts {
    */
   async save(address: string, text: string, save: DraftSave): Promise<{ draft: MessageDraft; added: string }> {
     const { page, edit } = save;
-    const draft: MessageDraft = { address, text, saved: new Date(this.#now()).toISOString(), page, edit };
+    const draft: MessageDraft = { address, text, saved: new Date(this.now()).toISOString(), page, edit };
     // No page has seen both texts: each one must load them before it can replace them.
     const both = randomUUID();
     const stored = await this.#update(address, (old) => {
@@ -63,7 +59,7 @@ export class MessageDrafts {
 
   /** The newest first. */
   async list(): Promise<MessageDraft[]> {
-    const drafts = await Promise.all((await this.#store.keys(PREFIX)).map((key) => this.#read(key)));
+    const drafts = await Promise.all((await this.store.keys(PREFIX)).map((key) => this.#read(key)));
     return drafts.filter((draft) => draft !== null).sort((a, b) => (a.saved < b.saved ? 1 : -1));
   }
 
@@ -76,21 +72,21 @@ export class MessageDrafts {
   /** Writes an empty draft instead of deleting one, because deletions of a store have no condition. */
   #update(address: string, change: (old: MessageDraft | null) => MessageDraft | null): Promise<MessageDraft | null> {
     const key = toKey(address);
-    const [sender] = this.#keys;
+    const [sender] = this.keys;
     const encode = (draft: MessageDraft) =>
       seal(new TextEncoder().encode(JSON.stringify(draft)), { sender, recipients: [sender.publicKey] });
-    return updateValue(this.#store, key, { decode: (bytes) => this.#open(key, bytes), encode }, change);
+    return updateValue(this.store, key, { decode: (bytes) => this.#open(key, bytes), encode }, change);
   }
 
   async #read(key: string): Promise<MessageDraft | null> {
-    const stored = await this.#store.get(key);
+    const stored = await this.store.get(key);
     const draft = stored && this.#open(key, stored.bytes);
     return draft?.text ? draft : null;
   }
 
   #open(key: string, bytes: Uint8Array): MessageDraft | null {
     try {
-      return parseJson(key, openWith(bytes, this.#keys).plaintext, DRAFT);
+      return parseJson(key, openWith(bytes, this.keys).plaintext, DRAFT);
     } catch (error) {
       if (error instanceof TwtxtError) return null;
       throw error;

@@ -23,7 +23,7 @@ import { badFile, createTemporaryFile, type Draft } from "../../author/files.js"
 import { misuse, typed, typedHints } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import {
   address,
   flag,
@@ -85,8 +85,9 @@ export const put = action({
       const onResult = (result: PutResult) => progress.above(() => show(result, values, site.sharedUrl, terminal));
       const failed = unread.map(({ shown, error }) => ({ file: { shown, filename: "" }, result: null, error }));
       failed.forEach(onResult);
-      const batch = new PutBatch({ site, change, values, sealFile, progress, onResult });
-      return conclude([...failed, ...(await batch.put(files).finally(progress.end))], values, site.sharedUrl, terminal);
+      const work = { site, change, values, sealFile, progress, onResult };
+      const results = [...failed, ...(await putAll(files, work).finally(progress.end))];
+      return conclude(results, values, site.sharedUrl, terminal);
     } finally {
       await clear();
     }
@@ -103,57 +104,47 @@ interface PutWork {
   onResult(result: PutResult): void;
 }
 
-class PutBatch {
-  readonly #byKey = new Map<string, { file: SourceFile; result: Promise<ChangeResult> }>();
-  #stored = 0;
-
-  constructor(private readonly work: PutWork) {}
-
-  /** @returns results in the order of the files @throws TwtxtError if it is interrupted */
-  put(files: readonly SourceFile[]): Promise<PutResult[]> {
-    const { values, sealFile } = this.work;
-    // Sealing needs the whole file in memory.
-    const queue = new PQueue({ concurrency: values.concurrency ?? (sealFile ? 1 : CONCURRENCY) });
-    return Promise.all(files.map((file) => queue.add(() => this.#putFile(file, files.length))));
-  }
-
-  async #putFile(file: SourceFile, total: number): Promise<PutResult> {
-    this.#checkInterrupted(total);
-    let result: PutResult;
-    try {
-      result = { file, result: await this.#putOne(file), error: null };
-      this.#stored += 1;
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      this.#checkInterrupted(total);
-      const advice = error.code === "bad-metadata" ? " --filename NAME stores it under another name." : "";
-      result = { file, result: null, error: error.message + advice };
-    }
-    this.work.onResult(result);
-    return result;
-  }
-
-  #checkInterrupted(total: number): void {
-    const { site, sealFile } = this.work;
+/** @returns results in the order of the files @throws TwtxtError if it is interrupted */
+function putAll(
+  files: readonly SourceFile[],
+  { site, change, values, sealFile, progress, onResult }: PutWork,
+): Promise<PutResult[]> {
+  const byKey = new Map<string, { file: SourceFile; result: Promise<ChangeResult> }>();
+  let stored = 0;
+  const checkInterrupted = () => {
     if (!site.signal.aborted) return;
     // Sealing gives new bytes each time, so the same command would send everything again.
     const advice = sealFile ? "" : " To continue, run the same command again.";
-    throw new TwtxtError("unreachable", `Interrupted: ${this.#stored} of ${total} stored.${advice}`);
-  }
-
-  async #putOne(file: SourceFile): Promise<ChangeResult> {
-    const { site, values, change, sealFile, progress } = this.work;
+    throw new TwtxtError("unreachable", `Interrupted: ${stored} of ${files.length} stored.${advice}`);
+  };
+  const putOne = async (file: SourceFile): Promise<ChangeResult> => {
     const counter = byteCounter(file.size, progress);
     const { key, contents, ...options } = await prepareBlob(file, { site, change, key: values.key, sealFile });
-    const same = this.#byKey.get(key);
+    const same = byKey.get(key);
     const counted = { ...contents, chunks: () => counter.through(contents.chunks()) };
     const putting = same?.result ?? site.blobs.put(key, counted, { ...options, isSentAnyway: values.again });
-    if (!same) this.#byKey.set(key, { file, result: putting });
+    if (!same) byKey.set(key, { file, result: putting });
     const result = await putting;
     counter.end();
     if (!same) return result;
     return { ...result, outcome: "unchanged", note: `It is the same as ${same.file.shown}: both are one blob.` };
-  }
+  };
+  const putFile = async (file: SourceFile): Promise<PutResult> => {
+    checkInterrupted();
+    const explain = ({ code, message }: TwtxtError) => {
+      checkInterrupted();
+      const advice = code === "bad-metadata" ? " --filename NAME stores it under another name." : "";
+      return { file, result: null, error: message + advice };
+    };
+    const done = (result: ChangeResult) => ({ file, result, error: null });
+    const result = await putOne(file).then(done, ifTwtxtError(explain));
+    if (result.result) stored += 1;
+    onResult(result);
+    return result;
+  };
+  // Sealing needs the whole file in memory.
+  const queue = new PQueue({ concurrency: values.concurrency ?? (sealFile ? 1 : CONCURRENCY) });
+  return Promise.all(files.map((file) => queue.add(() => putFile(file))));
 }
 
 /** Counts each byte once; `end` counts the bytes that were not sent. */

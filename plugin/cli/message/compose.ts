@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { SourceFile } from "../../author/blobs/file-contents.js";
 import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { endSignal } from "../../author/machine.js";
@@ -76,6 +75,7 @@ export const reply = action({
 
 type TextSource = { text: string } | { editor: string };
 
+/** Sends a message, and prints the result for each recipient. @returns the exit code */
 async function sendTo(
   recipients: string[],
   source: TextSource,
@@ -88,38 +88,23 @@ async function sendTo(
   const file = values.attach === undefined ? null : await fileToAttach(resolve(terminal.folder, values.attach));
   const resolved = await resolveRecipients(recipients, mailbox);
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
-  const sendText = (text: string) => deliver({ recipients, text, file, byDns }, mailbox, { values, terminal });
-  return "text" in source ? sendText(source.text) : sendFromEditor(source.editor, recipients, sendText, terminal);
-}
-
-interface Delivery {
-  recipients: string[];
-  text: string;
-  /** `null` for none. */
-  file: SourceFile | null;
-  byDns: ReadonlySet<string>;
-}
-
-/** Sends a message, and prints the result for each recipient. @returns the exit code */
-async function deliver(
-  { byDns, ...delivery }: Delivery,
-  mailbox: Mailbox,
-  { values, terminal }: { values: Values; terminal: Terminal },
-): Promise<number> {
-  const message = { ...delivery, keepCopy: !values["no-copy"] };
-  const width = Math.max(...message.recipients.map((address) => shownAddress(address).length));
+  const width = Math.max(...recipients.map((address) => shownAddress(address).length));
   const onResult = (report: RecipientReport) => {
     if (values.json) return;
     const [line = "", ...reason] = reportLines(report, terminal.columns(), width);
     const verified = byDns.has(report.address) ? "  verified by DNS" : "";
     for (const one of [line + verified, ...reason]) terminal.print(one);
   };
-  const work = { choice: values, machine: terminal, signal: endSignal(terminal) };
-  const { id, reports } = await sendWithFile(message, mailbox, work, onResult);
-  const toFacts = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
-  printData({ id, recipients: reports.map(toFacts) }, [], values, terminal);
-  terminal.say(reportSum(reports));
-  return chooseExitCode(reports);
+  const sendText = async (text: string) => {
+    const message = { recipients, text, file, keepCopy: !values["no-copy"] };
+    const work = { choice: values, machine: terminal, signal: endSignal(terminal) };
+    const { id, reports } = await sendWithFile(message, mailbox, work, onResult);
+    const toFacts = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
+    printData({ id, recipients: reports.map(toFacts) }, [], values, terminal);
+    terminal.say(reportSum(reports));
+    return chooseExitCode(reports);
+  };
+  return "text" in source ? sendText(source.text) : sendFromEditor(source.editor, recipients, sendText, terminal);
 }
 
 async function retryOutbox(mailbox: Mailbox, terminal: Terminal): Promise<void> {
