@@ -45,7 +45,7 @@ const { metafile } = await build({
 });
 await writeLicenses(join(dist, "LICENSES.txt"), metafile);
 await bundleEntry("index.js");
-await bundleEntry("http/read-timeline.js");
+await bundleEntry("http/build-network.js");
 await removeUnused();
 
 /** The files that import a package that is not a dependency of this one. */

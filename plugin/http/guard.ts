@@ -2,11 +2,10 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
-import { later } from "../later.js";
+import { later, once } from "../later.js";
 import { memoryStore } from "../store/memory.js";
-import { isReset } from "../transport/http-client.js";
+import { isReset, sendRequest } from "../transport/http-client.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
-import { createUndiciClient } from "../transport/undici-client.js";
 import {
   canParseUrl,
   hostAndPort,
@@ -22,6 +21,8 @@ import { type CheckCertificate, certificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
 
 const smallWeb = later(() => import("../transport/small-web.js"));
+/** Loading it, and its parser at the first request, costs a third of a second of CPU: a build that asks only its own site needs neither. */
+const undici = later(() => import("../transport/undici-client.js"));
 
 /** A request to an untrusted server. */
 export interface GuardedRequest {
@@ -65,7 +66,7 @@ export interface GuardOptions {
   userAgent: string;
   /** Exact `host:port` values that may have private addresses and use plain http. */
   allowPrivateHosts?: readonly string[];
-  /** The URL of the author's own site, see {@link allowedHosts}. */
+  /** The URL of the author's own site, see {@link allowedHosts}. It is read with the client of Node.js. */
   ownUrl?: string;
   /** Timeout of the whole request with redirects and body, in milliseconds; default 10,000. */
   totalMs?: number;
@@ -163,35 +164,34 @@ function singleRequest(options: GuardOptions) {
       route({ ...target, lookup });
   const publicRoute = routeWith(guardedLookup(lookup));
   const privateRoute = routeWith(lookup);
-  const askPublic = createUndiciClient(publicRoute, firstByteMs);
-  const askPrivate = createUndiciClient(privateRoute, firstByteMs);
+  const askPublic = once(async () => (await undici()).createUndiciClient(publicRoute, firstByteMs));
+  const askPrivate = once(async () => (await undici()).createUndiciClient(privateRoute, firstByteMs));
+  const own = options.ownUrl === undefined ? null : hostAndPort(new URL(options.ownUrl));
 
-  return (
+  return async (
     url: URL,
-    { method = "GET", headers, body, maxBytes }: GuardedRequest,
+    guarded: GuardedRequest,
     { signal, isAllowed }: { signal: AbortSignal; isAllowed: boolean },
   ): Promise<TransportResponse> => {
+    const { method = "GET", body = null, maxBytes } = guarded;
     const receivedBytes = maxBytes + OVERHEAD_BYTES;
+    const target = { protocol: url.protocol, host: url.hostname.replace(/^\[|\]$/g, ""), port: readPort(url) };
     if (isSmallWeb(url.href)) {
-      const host = url.hostname.replace(/^\[|\]$/g, "");
-      const target = { protocol: url.protocol, host, port: readPort(url) };
-      return smallWeb().then(({ readSmallWeb }) =>
-        readSmallWeb(url, {
-          target: isAllowed ? privateRoute(target) : publicRoute(target),
-          maxBytes: receivedBytes,
-          signal,
-          firstByteMs,
-          checkCertificate: (certificate) => checkCertificate(hostAndPort(url), certificate),
-        }),
-      );
+      const { readSmallWeb } = await smallWeb();
+      return readSmallWeb(url, {
+        target: isAllowed ? privateRoute(target) : publicRoute(target),
+        maxBytes: receivedBytes,
+        signal,
+        firstByteMs,
+        checkCertificate: (certificate) => checkCertificate(hostAndPort(url), certificate),
+      });
     }
-    return (isAllowed ? askPrivate : askPublic)(url, {
-      method,
-      headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
-      body: body ?? null,
-      maxBytes: receivedBytes,
-      signal,
-    });
+    const headers = { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...guarded.headers };
+    if (isAllowed && isReading(guarded) && hostAndPort(url) === own) {
+      return sendRequest(url, { method, headers, signal, target: privateRoute(target), firstByteMs });
+    }
+    const send = await (isAllowed ? askPrivate() : askPublic());
+    return send(url, { method, headers, body, maxBytes: receivedBytes, signal });
   };
 }
 

@@ -6,6 +6,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as sendHttp } from "n
 import { Agent as HttpsAgent, request as sendHttps } from "node:https";
 import { addAbortSignal, pipeline } from "node:stream";
 import { readPort } from "../url.js";
+import type { ConnectionTarget } from "./transport.js";
 
 /** Idle connections end before those of most servers, which keep them for 5 s or longer. */
 const AGENT_OPTIONS = { keepAlive: true, timeout: 4000 };
@@ -19,6 +20,10 @@ export interface HttpRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array> | null;
   /** Aborts the request and its response. */
   signal?: AbortSignal | undefined;
+  /** Where the connection goes; default: the host of the URL. */
+  target?: Omit<ConnectionTarget, "protocol">;
+  /** Timeout of the response's head, in milliseconds; default: none. */
+  firstByteMs?: number;
 }
 
 /**
@@ -29,18 +34,29 @@ export interface HttpRequest {
  * @throws Error without a response
  */
 export function sendRequest(url: URL, request: HttpRequest): Promise<IncomingMessage> {
-  const { method, headers, body = null, signal } = request;
+  const { method, headers, body = null, signal, firstByteMs } = request;
+  const { host, port, lookup } = request.target ?? {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: readPort(url),
+  };
   return new Promise((resolve, reject) => {
     const { send, agent } = url.protocol === "https:" ? HTTPS : HTTP;
     const outgoing = send({
-      ...{ agent, method, host: url.hostname.replace(/^\[|\]$/g, ""), port: readPort(url) },
-      path: url.pathname + url.search,
-      headers: { host: url.host, ...headers },
+      ...{ agent, method, host, port, path: url.pathname + url.search, headers: { host: url.host, ...headers } },
+      ...(lookup && { lookup }),
       ...(signal && { signal }),
     });
+    const late = Object.assign(new Error(`no response within ${(firstByteMs ?? 0) / 1000} s`), { code: "ETIMEDOUT" });
+    const timer = firstByteMs && setTimeout(() => outgoing.destroy(late), firstByteMs);
+    outgoing.once("response", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
     outgoing.once("response", (incoming) => {
       // Without it, a reader could not tell an abort from a closed connection.
       if (signal) addAbortSignal(signal, incoming);
+      // Node.js takes a body of unknown length for whole if its connection is reset.
+      const { socket } = incoming;
+      const fail = (error: Error) => incoming.destroy(error);
+      socket.prependListener("error", fail);
+      incoming.once("close", () => socket.off("error", fail));
       resolve(incoming.on("error", () => {}));
     });
     outgoing.on("error", (error) => {

@@ -294,32 +294,6 @@ describe("a response", () => {
     expect(written).toBeLessThan(1000);
   });
 
-  it.each([
-    ["silent", () => {}],
-    [
-      "slow until its last byte",
-      (response: { write(text: string): void }) => void setInterval(() => response.write("x"), 20).unref(),
-    ],
-  ])("unreachable: %s", async (_name, answer) => {
-    const bob = await loopbackServer((_request, response) => answer(response));
-    await expect(ask(bob.url, { allowPrivateHosts: [bob.host], totalMs: 300, firstByteMs: 200 })).rejects.toThrow(
-      failsWith("unreachable"),
-    );
-  });
-
-  it("unreachable: the caller aborts, during a body and before a request", async () => {
-    const deadline = new AbortController();
-    const bob = await loopbackServer((_request, response) => {
-      response.write("x", () => setTimeout(() => deadline.abort(), 50));
-    });
-    const answer = ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal });
-    await expect(answer).rejects.toThrow(failsWith("unreachable"));
-    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal })).rejects.toThrow(
-      failsWith("unreachable"),
-    );
-    expect(bob.requests).toHaveLength(1);
-  });
-
   it("isTimeout distinguishes a timeout from other failures", async () => {
     const slow = await loopbackServer((_request, response) => response.write("x"));
     const broken = await loopbackServer((_request, response) => response.destroy());
@@ -328,33 +302,6 @@ describe("a response", () => {
     expect(await isLate(slow.url, 100)).toBe(true);
     expect(await isLate(broken.url, PATIENT_MS)).toBe(false);
     expect(await isLate("http://127.0.0.1/", PATIENT_MS)).toBe(false);
-  });
-
-  it("unreachable: the body is cut off", async () => {
-    const bob = await loopbackServer((_request, response) => {
-      response.writeHead(200, { "content-length": "100" }).write("half");
-      setTimeout(() => response.destroy(), 20);
-    });
-    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
-  });
-
-  it.each([
-    ["a body of unknown length is reset", "HTTP/1.0 200 OK\r\n\r\nhalf", "RST"],
-    ["a body of unknown length is reset, HTTP/1.1", "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf", "RST"],
-    [
-      "a body lacks its last chunk",
-      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n4\r\nhalf\r\n",
-      "FIN",
-    ],
-    ["a body is shorter than its length", "HTTP/1.0 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "FIN"],
-  ])("unreachable: %s", async (_, text, end) => {
-    const bob = await rawServer(text, end);
-    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
-  });
-
-  it("is whole when the server closes the connection of a body of unknown length", async () => {
-    const bob = await rawServer("HTTP/1.0 200 OK\r\n\r\nwhole", "FIN");
-    expect((await ask(bob.url, { allowPrivateHosts: [bob.host] })).text).toBe("whole");
   });
 
   it("unreachable: the server offers only TLS older than 1.2, and the error says so", async () => {
@@ -380,5 +327,61 @@ describe("a response", () => {
     await new Promise((resolve) => plain.close(resolve));
     const closed = `127.0.0.1:${await freePort()}`;
     await expect(ask(`http://${closed}/`, { allowPrivateHosts: [closed] })).rejects.toThrow(failsWith("unreachable"));
+  });
+});
+
+describe.each<[string, (host: string) => Partial<GuardOptions>]>([
+  ["another server", (host) => ({ allowPrivateHosts: [host] })],
+  ["the author's own site", (host) => ({ ownUrl: `http://${host}/` })],
+])("a response of %s", (_, allow) => {
+  it.each([
+    ["silent", () => {}],
+    [
+      "slow until its last byte",
+      (response: { write(text: string): void }) => void setInterval(() => response.write("x"), 20).unref(),
+    ],
+  ])("unreachable: %s", async (_name, answer) => {
+    const bob = await loopbackServer((_request, response) => answer(response));
+    await expect(ask(bob.url, { ...allow(bob.host), totalMs: 300, firstByteMs: 200 })).rejects.toThrow(
+      failsWith("unreachable"),
+    );
+  });
+
+  it("unreachable: the caller aborts, during a body and before a request", async () => {
+    const deadline = new AbortController();
+    const bob = await loopbackServer((_request, response) => {
+      response.write("x", () => setTimeout(() => deadline.abort(), 50));
+    });
+    const answer = ask(bob.url, allow(bob.host), { signal: deadline.signal });
+    await expect(answer).rejects.toThrow(failsWith("unreachable"));
+    await expect(ask(bob.url, allow(bob.host), { signal: deadline.signal })).rejects.toThrow(failsWith("unreachable"));
+    expect(bob.requests).toHaveLength(1);
+  });
+
+  it("unreachable: the body is cut off", async () => {
+    const bob = await loopbackServer((_request, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("half");
+      setTimeout(() => response.destroy(), 20);
+    });
+    await expect(ask(bob.url, allow(bob.host))).rejects.toThrow(failsWith("unreachable"));
+  });
+
+  it.each([
+    ["a body of unknown length is reset", "HTTP/1.0 200 OK\r\n\r\nhalf", "RST"],
+    ["a body of unknown length is reset, HTTP/1.1", "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf", "RST"],
+    [
+      "a body lacks its last chunk",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n4\r\nhalf\r\n",
+      "FIN",
+    ],
+    ["a body is shorter than its length", "HTTP/1.0 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "FIN"],
+  ])("unreachable: %s", async (_, text, end) => {
+    const bob = await rawServer(text, end);
+    await expect(ask(bob.url, allow(bob.host))).rejects.toThrow(failsWith("unreachable"));
+  });
+
+  it("is whole when the server closes the connection of a body of unknown length", async () => {
+    const bob = await rawServer("HTTP/1.0 200 OK\r\n\r\nwhole", "FIN");
+    expect((await ask(bob.url, allow(bob.host))).text).toBe("whole");
   });
 });

@@ -46,7 +46,7 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
 
 async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
-  const { createGuard } = await import("../../http/guard.js");
+  const { createGuard } = await import("../../http/build-network.js");
   const ask = createGuard({ userAgent, ownUrl: live });
   const newest: PublicMention[] = [];
   let syndication: KnownMentions["syndication"] = {};

@@ -322,7 +322,7 @@ export class SiteMentions {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
     const [{ loadAvatars }, { createGuard }] = await Promise.all([
       import("./avatars.js"),
-      import("../../http/guard.js"),
+      import("../../http/build-network.js"),
     ]);
     const allowPrivateHosts = listLoopbackHosts(this.settings.url, urls);
     const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts });

@@ -67,7 +67,7 @@ export class SiteTimeline {
     if (this.#read || !this.options) return;
     const { root, now } = this.environment;
     const [reader, json] = await Promise.all([
-      import("../../http/read-timeline.js"),
+      import("../../http/build-network.js"),
       readFile(join(root, CACHE), "utf8").catch(() => ""),
     ]);
     const cached = v.safeParse(CACHED, parseJson(json));

@@ -107,7 +107,7 @@ export class SharedBlobs {
     const result: { missing: Link[]; fault: string | null } = { missing: [], fault: null };
     const [first] = unknown;
     if (!first) return result;
-    const { createGuard } = await import("../../http/guard.js");
+    const { createGuard } = await import("../../http/build-network.js");
     const ask = createGuard({ userAgent: this.urls.userAgent(), ownUrl: first.text });
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();
