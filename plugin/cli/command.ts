@@ -49,7 +49,7 @@ export interface Action {
 }
 
 /** An action, by default without words and without options of its own. */
-interface ActionSpec<S extends Options, O extends Options, W> {
+export interface ActionSpec<S extends Options, O extends Options, W> {
   /** What follows the name, such as `FILE [options]`. */
   usage?: string | readonly string[];
   help: string;
