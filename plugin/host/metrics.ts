@@ -24,12 +24,14 @@ export type MetricName = keyof typeof METRICS;
 export type Labels = Readonly<Record<string, string>>;
 
 /** Upper bounds of the buckets of durations, in seconds. */
-const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10];
+const BOUNDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, Number.POSITIVE_INFINITY];
 
 interface Sample {
-  suffix: string;
   labels: Labels;
+  /** Of a histogram, the sum of what was observed. */
   value: number;
+  /** How many observed values each bound of a histogram includes. */
+  counts: number[];
 }
 
 /** The metrics of a process. Values of labels must be from a small set: each combination stays in memory. */
@@ -46,34 +48,43 @@ export class Metrics {
   }
 
   observe(metric: MetricName, labels: Labels, seconds: number): void {
-    for (const bound of [...BUCKETS, Number.POSITIVE_INFINITY]) {
-      const le = bound === Number.POSITIVE_INFINITY ? "+Inf" : String(bound);
-      this.#findSample(metric, { ...labels, le }, "_bucket").value += seconds <= bound ? 1 : 0;
-    }
-    this.#findSample(metric, labels, "_sum").value += seconds;
-    this.#findSample(metric, labels, "_count").value += 1;
+    const sample = this.#findSample(metric, labels);
+    sample.value += seconds;
+    sample.counts = BOUNDS.map((bound, at) => (sample.counts[at] ?? 0) + Number(seconds <= bound));
   }
 
   /** All metrics that have a value. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
   toString(): string {
     const lines = [...this.#samples].flatMap(([metric, samples]) => {
       const [name, type, help] = METRICS[metric];
-      const values = [...samples.values()].map(
-        ({ suffix, labels, value }) => `${name}${suffix}${formatLabels(labels)} ${value}`,
-      );
+      const format = type === "histogram" ? formatHistogram : formatSample;
+      const values = [...samples.values()].flatMap((sample) => format(name, sample));
       return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...values];
     });
     return `${lines.join("\n")}\n`;
   }
 
-  #findSample(metric: MetricName, labels: Labels, suffix = ""): Sample {
+  #findSample(metric: MetricName, labels: Labels): Sample {
     const samples = this.#samples.get(metric) ?? new Map<string, Sample>();
     this.#samples.set(metric, samples);
-    const key = suffix + formatLabels(labels);
-    const sample = samples.get(key) ?? { suffix, labels, value: 0 };
+    const key = formatLabels(labels);
+    const sample = samples.get(key) ?? { labels, value: 0, counts: [] };
     samples.set(key, sample);
     return sample;
   }
+}
+
+function formatSample(name: string, { labels, value }: Pick<Sample, "labels" | "value">): string {
+  return `${name}${formatLabels(labels)} ${value}`;
+}
+
+function formatHistogram(name: string, { labels, value, counts }: Sample): string[] {
+  const buckets = counts.map((count, at) => {
+    const le = String(BOUNDS[at]).replace("Infinity", "+Inf");
+    return formatSample(`${name}_bucket`, { labels: { ...labels, le }, value: count });
+  });
+  const count = { labels, value: counts.at(-1) ?? 0 };
+  return [...buckets, formatSample(`${name}_sum`, { labels, value }), formatSample(`${name}_count`, count)];
 }
 
 function formatLabels(labels: Labels): string {

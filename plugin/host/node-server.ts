@@ -2,8 +2,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { type Log, problem } from "../http/respond.js";
 import { byobReader } from "../store/chunks.js";
@@ -13,7 +11,7 @@ import { Connections } from "./connections.js";
 import type { Endpoint } from "./endpoints.js";
 import { findAddress, isFromProxy, toPath, toRequest, toTarget } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
-import { BUFFER_BYTES, copyChunks } from "./send-file.js";
+import { copyChunks, withTwoBuffers } from "./send-file.js";
 
 const IDLE_MS = 120_000;
 /**
@@ -29,8 +27,8 @@ const PATIENCE_MS = 30_000;
 const PROXY_LINGER_MS = 1_000;
 /** Discovery documents, which clients request at the root of the domain whatever the path prefix of the site is. PROTOCOL 3.1 */
 const AT_ROOT = /^\/\.well-known\/(?:msg|salty)\//;
-/** Buffer size for a response body of unknown length, which is usually a few lines. */
-const UNKNOWN_LENGTH_BYTES = 16 * 1024;
+/** The chunks of a larger body are read into buffers that are used again. */
+const SMALL_BYTES = 64 * 1024;
 /** Node's codes for a client that disconnected, which is not logged. */
 const DISCONNECTED = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_STREAM_DESTROYED|ERR_STREAM_UNABLE_TO_PIPE)$/;
 
@@ -140,21 +138,21 @@ async function send({ status, headers, body }: Response, response: ServerRespons
   // Otherwise the client would read the next answer as the rest of one that is too short.
   response.strictContentLength = true;
   for (const [name, value] of headers) response.appendHeader(name, value);
-  const reader = body && byobReader(body);
-  if (body === null) response.end();
-  else if (reader) await copyStream(reader, response, Number(headers.get("content-length") ?? UNKNOWN_LENGTH_BYTES));
-  // `pipeTo` would wait for the next chunk even after the client has disconnected.
-  else await pipeline(Readable.fromWeb(body as never), response);
+  if (body) await copyBody(body, Number(headers.get("content-length")), response);
+  else response.end();
 }
 
-async function copyStream(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {
+/** @param size - in bytes; 0 if unknown */
+async function copyBody(body: ReadableStream<Uint8Array>, size: number, response: ServerResponse): Promise<void> {
+  const reader = (size > SMALL_BYTES && byobReader(body)) || body.getReader();
+  const next =
+    reader instanceof ReadableStreamBYOBReader
+      ? withTwoBuffers((buffer) => reader.read(buffer), size)
+      : async () => (await reader.read()).value ?? null;
+  // A stream without an end would go on after the client has disconnected.
   response.once("close", () => void reader.cancel().catch(() => {}));
-  const readInto = async (buffer: Uint8Array<ArrayBuffer>) => {
-    const { value, done } = await reader.read(buffer);
-    return done ? null : value;
-  };
   try {
-    await copyChunks(readInto, response, Math.min(size, BUFFER_BYTES));
+    await copyChunks(next, response);
   } catch (error) {
     await reader.cancel(error).catch(() => {});
     throw error;

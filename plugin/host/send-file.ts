@@ -8,7 +8,7 @@ import type { Range } from "../store/store.js";
 import type { StaticFile } from "./static-files.js";
 
 /** The largest useful size of a buffer. */
-export const BUFFER_BYTES = 256 * 1024;
+const BUFFER_BYTES = 256 * 1024;
 /** Types that are sent with a charset, because they are text and do not name one themselves. */
 const HAS_CHARSET = /^(?:text\/|application\/(?:json|manifest\+json)$)/;
 
@@ -72,9 +72,9 @@ async function sendContents(response: ServerResponse, { contents, path }: Static
     const readInto = async (buffer: Uint8Array<ArrayBuffer>) => {
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, last + 1 - position), position);
       position += bytesRead;
-      return bytesRead === 0 ? null : buffer.subarray(0, bytesRead);
+      return { value: buffer.subarray(0, bytesRead), done: bytesRead === 0 };
     };
-    await copyChunks(readInto, response, Math.min(last + 1 - first, BUFFER_BYTES));
+    await copyChunks(withTwoBuffers(readInto, last + 1 - first), response);
   } finally {
     await file.close();
   }
@@ -85,30 +85,39 @@ function toConditional({ method = "GET", headers }: IncomingMessage) {
   return { method, headers: { get, has: (name: string) => headers[name] !== undefined } };
 }
 
+/** Reads the next chunk; `null` at the end. */
+type ReadChunk = () => Promise<Uint8Array | null>;
+
 /**
- * Copies chunks into a response, and ends it. Two buffers are reused: a new one for each chunk would take most of the time and
- * 30 MiB of memory. While one is sent, the other is filled, so that a short response and its end are sent together.
+ * Reads with two buffers by turns: a new one for each chunk would take most of the time and 30 MiB of memory.
  *
- * @param readInto - fills the buffer, which it may replace by another one of the same size; returns the part with data, `null` at the end
- * @param size - of a buffer, in bytes
+ * @param read - fills the buffer, which it may replace by another one of the same size; returns the part with data
+ * @param size - of all chunks, in bytes
  */
-export async function copyChunks(
-  readInto: (buffer: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer> | null>,
-  response: ServerResponse,
+export function withTwoBuffers(
+  read: (buffer: Uint8Array<ArrayBuffer>) => Promise<{ value?: Uint8Array | undefined; done: boolean }>,
   size: number,
-): Promise<void> {
-  const length = Math.max(size, 1);
-  let buffer = new ArrayBuffer(length);
-  let spare: ArrayBuffer | null = null;
+): ReadChunk {
+  const length = Math.min(size, BUFFER_BYTES);
+  let [buffer, spare] = [new ArrayBuffer(length), new ArrayBuffer(length)];
+  return async () => {
+    const { value, done } = await read(new Uint8Array(buffer));
+    if (done || !value) return null;
+    [buffer, spare] = [spare, value.buffer as ArrayBuffer];
+    return value;
+  };
+}
+
+/**
+ * Copies chunks into a response, and ends it. While one is sent, the next one is read, so that a short response and its end
+ * are sent together.
+ */
+export async function copyChunks(next: ReadChunk, response: ServerResponse): Promise<void> {
   let sent = Promise.resolve();
-  for (;;) {
-    const chunk = await readInto(new Uint8Array(buffer));
-    if (chunk === null) break;
+  for (let chunk = await next(); chunk; chunk = await next()) {
     await sent;
     sent = write(response, chunk);
     sent.catch(() => {});
-    buffer = spare ?? new ArrayBuffer(length);
-    spare = chunk.buffer;
   }
   // After a disconnect, the source ends before its length.
   if (!response.destroyed) response.end();

@@ -42,6 +42,13 @@ export const SCHEMA = `
   END;
   PRAGMA user_version = ${FORMAT};`;
 
+/** In one row, see {@link Rows.list}. The plus signs keep SQLite from the index of IDs, which would have to be sorted. */
+const SURVEY = `
+  SELECT count, sum,
+    (SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND +folder = ?1 AND +entry_id IS NOT NULL ORDER BY key DESC LIMIT 1) AS last,
+    (SELECT group_concat(key, char(10)) FROM entries WHERE folder = ?1 AND entry_id = ?3) AS found
+  FROM folders WHERE name = ?1`;
+
 /** A statement that returns at most one row, and the values of its parameters. */
 export type Step = readonly [sql: string, ...values: SqlValue[]];
 
@@ -86,24 +93,17 @@ export class Rows {
     const bounds = isReversed
       ? ["", prefix, after !== undefined && after < end ? after : end]
       : [after ?? "", prefix, end];
-    const keys = this.#prepared(sql).get(...bounds, limit)?.keys;
-    const sorted = typeof keys === "string" ? keys.split("\n").sort() : [];
-    return isReversed ? sorted.reverse() : sorted;
+    const keys = readKeys(this.#prepared(sql).get(...bounds, limit)?.keys);
+    return isReversed ? keys.reverse() : keys;
   }
 
   survey(folder: string, id: string): FolderSurvey {
-    const found = "SELECT key FROM entries WHERE folder = ? AND entry_id = ? ORDER BY key";
-    // The plus signs keep SQLite from the index of IDs, which would have to be sorted.
-    const last =
-      "SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND +folder = ?1 AND +entry_id IS NOT NULL ORDER BY key DESC LIMIT 1";
-    const totals = this.#prepared("SELECT count, sum FROM folders WHERE name = ?").get(folder);
+    const totals = this.#prepared(SURVEY).get(folder, `${folder}\x7f`, id);
     return {
       count: Number(totals?.count ?? 0),
       sum: Number(totals?.sum ?? 0),
-      last: (this.#prepared(last).get(folder, `${folder}\x7f`)?.key as string | undefined) ?? null,
-      found: this.#prepared(found)
-        .all(folder, id)
-        .map(({ key }) => key as string),
+      last: (totals?.last as string | undefined) ?? null,
+      found: readKeys(totals?.found),
     };
   }
 
@@ -162,6 +162,11 @@ export class Rows {
       // There is no transaction, or SQLite has rolled it back already.
     }
   }
+}
+
+/** Keys that `group_concat` has joined, in order. */
+function readKeys(joined: SqlValue | undefined): string[] {
+  return typeof joined === "string" ? joined.split("\n").sort() : [];
 }
 
 /** The engines return bytes as `Uint8Array` or as `Buffer`, and Node.js 22 stores an empty value of another thread as NULL. */

@@ -10,7 +10,7 @@ import type { CdnCopies } from "./cdn-copies.js";
 import type { StoredBlob } from "./contents.js";
 import { openUpload } from "./incoming.js";
 import type { Quota } from "./quota.js";
-import type { BlobChange, NextVersion, StoredBlobs, StoredRecord } from "./stored.js";
+import { type BlobChange, type NextVersion, NO_RECORD, type StoredBlobs, type StoredRecord } from "./stored.js";
 
 const MAX_JSON_BYTES = 64 * 1024;
 const NOT_PURGED = "The CDN could not be purged. It may serve the old blob for up to an hour.";
@@ -35,7 +35,7 @@ export interface BlobRequest {
 /** A change that its conditions or a missing blob may prevent. For `first`, see {@link StoredBlobs.update}. */
 interface PossibleChange extends Pick<BlobRequest, "signed" | "key"> {
   mayBeRefused?: boolean;
-  first?: StoredRecord;
+  first?: StoredRecord | undefined;
 }
 
 /** Replaces contents and metadata atomically. */
@@ -50,11 +50,13 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   }
   const { size, chunks, sha256 } = await openUpload(request, { digest, maxBytes });
   const mayBeRefused = isConditional(request);
-  const first = await (mayBeRefused ? stored.record(owner, key) : stored.expectedRecord(owner, key));
-  checkConditions(request, first.blob && toVersion(first.blob));
+  const known = mayBeRefused ? await stored.record(owner, key) : undefined;
+  checkConditions(request, known?.blob ? toVersion(known.blob) : null);
 
-  const release = await parts.quota.reserve({ owner, key, size });
+  const { isNew, release } = await parts.quota.reserve({ owner, key, size });
   const contents = await stored.contents.write({ owner, key, size }, chunks, sha256).finally(release);
+  // Without contents there is no record, unless the blob was deleted or another process has just created it.
+  const first = known ?? (isNew ? NO_RECORD : undefined);
   const change = await orDiscard(stored, contents, () =>
     update(parts, { signed, key, first, mayBeRefused }, (before) => {
       checkConditions(request, before && toVersion(before));

@@ -37,17 +37,20 @@ export class Quota {
   /**
    * Reserves space for an upload.
    *
-   * @returns releases it, once the contents are stored or the upload has failed
+   * @returns whether the blob has no contents yet; a function that releases the space, once the contents are stored or the
+   *   upload has failed
    * @throws TwtxtError `quota-exceeded`, `store-failed`
    */
-  async reserve({ owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">): Promise<() => void> {
+  async reserve({ owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">) {
     const upload = { owner, place: toPlace(key), size };
-    const mayExceed = await this.#add(upload, this.contents.survey(owner, upload.place), this.#mayExceed);
+    const surveying = this.contents.survey(owner, upload.place);
+    const mayExceed = await this.#add(upload, surveying, this.#mayExceed);
     const exceeded = mayExceed && (await this.#add(upload, this.contents.list(owner), this.#findExceeded));
     const { count, bytes } = this.limits;
     if (exceeded === "count") throw quotaExceeded(count === 1 ? "1 blob" : `${count} blobs`, "count");
     if (exceeded === "bytes") throw quotaExceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
-    return () => void this.#uploads.delete(upload);
+    const isNew = (await surveying).found.length === 0;
+    return { isNew, release: () => void this.#uploads.delete(upload) };
   }
 
   /**

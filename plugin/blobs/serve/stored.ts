@@ -30,7 +30,8 @@ export interface StoredRecord {
   nonces: Record<string, number>;
 }
 
-const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: {} };
+/** The record of a blob that was never stored. */
+export const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: {} };
 
 /** The next version of a blob; `null` deletes it. */
 export type NextVersion = { contents: NewContents; metadata: Metadata } | null;
@@ -78,15 +79,6 @@ export class StoredBlobs {
   async record(owner: string, key: string): Promise<StoredRecord> {
     const found = await readJson(this.options.store, recordKey(owner, toPlace(key)), RECORD);
     return { blob: toBlob(found), etag: found?.etag, nonces: found?.value.nonces ?? {} };
-  }
-
-  /**
-   * The record as {@link update} may expect it: without contents there is none, unless the blob was deleted or another
-   * process has just created it. So a new blob costs no read.
-   */
-  async expectedRecord(owner: string, key: string): Promise<StoredRecord> {
-    const { found } = await this.contents.survey(owner, toPlace(key));
-    return found.length > 0 ? this.record(owner, key) : NO_RECORD;
   }
 
   /**
