@@ -222,7 +222,7 @@ describe("the scheduled run", () => {
       const pass = async (milliseconds: number) => {
         alice.clock.time += milliseconds;
         const day = new Date(alice.clock.time).toISOString().slice(0, 10);
-        const spent = { day, total: 1000, parties: {}, slow: {} };
+        const spent = { day, parties: { all: 1000 }, slow: {} };
         await alice.store.put("mentions/limits", Buffer.from(JSON.stringify(spent)));
         await alice.services.runScheduled();
       };

@@ -5,7 +5,7 @@ import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import type { ListMentions, StoredMention } from "../mention.js";
+import type { ListMentions } from "../mention.js";
 import type { Digest } from "./digest-text.js";
 
 /** More mentions than an interval can bring; older ones are not reported. */
@@ -21,30 +21,23 @@ const OVERLAP = 24 * HOUR;
 /** The author is notified once an inbox is this full. PROTOCOL 3.3 */
 const NEARLY_FULL = 0.8;
 
-/** By user: when the newest reported message arrived, and whether a nearly full inbox was reported. */
-const ReportedInboxes = v.record(v.string(), v.object({ newest: v.string(), isFull: v.boolean() }));
-
-/** The state of a channel. Times are milliseconds since 1970, except `since`. */
+/** The state of a channel. Times are milliseconds since 1970, except those of news, `YYYY-MM-DDThh:mm:ss.sssZ`. */
 const ChannelState = v.object({
   at: v.nullable(v.number()),
-  /** Everything before was reported: `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  /** Everything before was reported. */
   since: v.string(),
-  /** Reported mentions after `since`. */
-  ids: v.array(v.string()),
+  /** The ids of the news that was reported after `since`, each with its time. */
+  reported: v.record(v.string(), v.nullable(v.string())),
   /** A notification in progress, and when another run may take it over. */
   begun: v.nullable(v.object({ ids: v.array(v.string()), until: v.number() })),
-  inboxes: v.optional(ReportedInboxes, {}),
-  /** By network: the reported refusal of the author's account. */
-  refused: v.optional(v.record(v.string(), v.string()), {}),
 });
-
 type ChannelState = v.InferOutput<typeof ChannelState>;
 
-const INITIAL_STATE: ChannelState = { at: null, since: "", ids: [], begun: null, inboxes: {}, refused: {} };
+const INITIAL_STATE: ChannelState = { at: null, since: "", reported: {}, begun: null };
 
 export interface InboxState {
   user: string;
-  /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  /** `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
   messages: readonly { created: string }[];
   /** From 0 to 1. */
   fullness: number;
@@ -86,6 +79,14 @@ interface NotificationParts {
   log: Log;
 }
 
+/** A mention, a sealed message, an inbox that is nearly full, or a network that refuses the author's account. */
+interface News {
+  id: string;
+  /** When it came; `null` for what lasts, and is news again once it was over. */
+  time: string | null;
+  part: Partial<Digest>;
+}
+
 async function notify(channel: Channel, parts: NotificationParts): Promise<void> {
   const { store, now, log } = parts;
   const stored = await readJson(store, channel.key, ChannelState);
@@ -94,122 +95,86 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
   const isSending = state.begun !== null && now() < state.begun.until;
   if (isSending || quietTime < QUIET) return;
 
-  const found = await findDigest(state, parts);
-  if (found.isNothing) {
-    // Once an inbox has room again, the next time that it fills up is news.
-    const { inboxes, refused } = found;
-    const hasChanged = JSON.stringify([inboxes, refused]) !== JSON.stringify([state.inboxes, state.refused]);
-    if (stored && hasChanged) await writeJson(store, channel.key, { ...state, inboxes, refused }, ifUnchanged(stored));
+  const all = await listNews(state.since, parts);
+  const ids = new Set(all.map(({ id }) => id));
+  const reported = new Map(Object.entries(state.reported).filter(([id, time]) => time !== null || ids.has(id)));
+  const news = selectNews(all, state);
+  if (news.length === 0) {
+    if (!stored || reported.size === Object.keys(state.reported).length) return;
+    const left = { ...state, reported: Object.fromEntries(reported) };
+    await writeJson(store, channel.key, left, ifUnchanged(stored));
     return;
   }
-  if (!found.isFirstAfterQuiet && quietTime < channel.pauseHours * HOUR) return;
+  if (!isFirstAfterQuiet(news, reported) && quietTime < channel.pauseHours * HOUR) return;
 
-  const ids = found.news.mentions.map(({ id }) => id);
   // After a failure this record stays, and the first call after the lease sends the same again.
-  const begun = { ...state, begun: { ids, until: now() + LEASE } };
+  const begun = { ...state, begun: { ids: news.map(({ id }) => id), until: now() + LEASE } };
   const etag = await writeJson(store, channel.key, begun, ifUnchanged(stored));
   if (etag === null) return;
   try {
-    await channel.send(found.news);
+    await channel.send(toDigest(news));
   } catch (error) {
     log(`Notification by ${channel.name} failed; the next run tries again. ${(error as Error).message}`, {
       level: "error",
     });
     return;
   }
-  const after = {
-    ...stateAfter(found.recent, [...state.ids, ...ids], now()),
-    inboxes: found.inboxes,
-    refused: found.refused,
-  };
-  await writeJson(store, channel.key, after, { etag });
+  for (const { id, time } of news) reported.set(id, time);
+  await writeJson(store, channel.key, stateAfter(all, reported, now()), { etag });
 }
 
-/** Finds unreported news, and the state of the inboxes once it is reported. */
-async function findDigest(state: ChannelState, { list, inboxes, refused: readRefused }: NotificationParts) {
-  const { mentions: recent } = await list({ since: state.since, limit: MENTION_LIMIT });
-  const mentions = mentionsToReport(recent, state);
-  const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
-  const refused = (await readRefused?.()) ?? {};
-  const refusals = Object.entries(refused).filter(([network, why]) => state.refused[network] !== why);
-  const names = [...mentions.map(({ id }) => id), JSON.stringify(after), ...refusals.flat()].sort();
-  const id = hash("sha256", names.join("\n")).slice(0, 32);
-  return {
-    news: {
-      id,
-      mentions,
-      sealed: fresh.length,
-      filling,
-      ...(refusals.length > 0 && { refusals: Object.fromEntries(refusals) }),
-    },
-    isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0 && refusals.length === 0,
-    isFirstAfterQuiet:
-      refusals.length > 0 ||
-      hasFirstAfterQuiet([...receivedTimes(mentions), ...fresh], [...receivedTimes(recent), ...earlier]),
-    recent,
-    inboxes: after,
-    refused,
-  };
+/** Everything since a time, reported or not. */
+async function listNews(since: string, { list, inboxes, refused }: NotificationParts): Promise<News[]> {
+  const { mentions } = await list({ since, limit: MENTION_LIMIT });
+  const shown = mentions.filter(({ state }) => state !== "rejected");
+  const all = await inboxes();
+  const messages = all.flatMap(({ user, messages }) => messages.map(({ created }) => ({ user, created })));
+  const fresh = messages.filter(({ created }) => created >= since);
+  const full = all.filter(({ fullness }) => fullness >= NEARLY_FULL);
+  const refusals = Object.entries((await refused?.()) ?? {});
+  return [
+    ...shown.map((mention) => ({ id: mention.id, time: mention.received, part: { mentions: [mention] } })),
+    ...fresh.map(({ user, created }) => ({ id: `message ${user} ${created}`, time: created, part: { sealed: 1 } })),
+    ...full.map(({ user }) => ({ id: `full ${user}`, time: null, part: { filling: [user] } })),
+    ...refusals.map(([network, why]) => {
+      return { id: `refused ${network} ${why}`, time: null, part: { refusals: { [network]: why } } };
+    }),
+  ];
 }
 
-interface InboxNews {
-  /** Times of new messages. */
-  fresh: string[];
-  /** Times of the others, with that of the newest reported one, which may be deleted by now. */
-  earlier: string[];
-  /** Users whose inboxes became nearly full. */
-  filling: string[];
-  /** The state to store once this is reported. */
-  after: ChannelState["inboxes"];
-}
-
-function inboxNews(inboxes: readonly InboxState[], reported: ChannelState["inboxes"]): InboxNews {
-  const news: InboxNews = { fresh: [], earlier: [], filling: [], after: {} };
-  for (const { user, messages, fullness } of inboxes) {
-    const { newest = "", isFull: wasFull = false } = reported[user] ?? {};
-    const isFull = fullness >= NEARLY_FULL;
-    const times = [newest, ...messages.map(({ created }) => created)].filter((time) => time !== "");
-    const last = times.at(-1) ?? "";
-    news.fresh.push(...times.filter((time) => time > newest));
-    news.earlier.push(...times.filter((time) => time <= newest));
-    if (isFull && !wasFull) news.filling.push(user);
-    news.after[user] = { newest: last > newest ? last : newest, isFull };
-  }
-  return news;
-}
-
-function receivedTimes(mentions: readonly StoredMention[]): string[] {
-  return mentions.map(({ received }) => received);
-}
-
-/** Whether any of the news came after an hour without news. */
-function hasFirstAfterQuiet(news: readonly string[], earlier: readonly string[]): boolean {
-  const times = [...news, ...earlier].map((time) => Date.parse(time)).sort((a, b) => a - b);
-  const firsts = new Set(times.filter((time, i) => time - (times[i - 1] ?? Number.NEGATIVE_INFINITY) > QUIET));
-  return news.some((time) => firsts.has(Date.parse(time)));
-}
-
-/** A notification that was begun is repeated without newer mentions, so that it stays the same. */
-function mentionsToReport(recent: readonly StoredMention[], { ids, begun }: ChannelState): StoredMention[] {
+/** The news to report. A notification that was begun is repeated without newer ones, so that it stays the same. */
+function selectNews(all: readonly News[], { reported, begun }: ChannelState): News[] {
   const again = new Set(begun?.ids);
-  const begunMentions = recent.filter(({ id, state }) => again.has(id) && state !== "rejected");
-  return begunMentions.length > 0 ? begunMentions : unreported(recent, new Set(ids));
+  const repeated = all.filter(({ id }) => again.has(id));
+  return repeated.length > 0 ? repeated : all.filter(({ id }) => !Object.hasOwn(reported, id));
 }
 
-function unreported(recent: readonly StoredMention[], reported: ReadonlySet<string>): StoredMention[] {
-  return recent.filter(({ id, state }) => !reported.has(id) && state !== "rejected");
+function toDigest(news: readonly News[]): Digest {
+  const ids = news.map(({ id }) => id).sort();
+  const refusals = Object.assign({}, ...news.map(({ part }) => part.refusals));
+  return {
+    id: hash("sha256", ids.join("\n")).slice(0, 32),
+    mentions: news.flatMap(({ part }) => part.mentions ?? []),
+    sealed: news.filter(({ part }) => part.sealed).length,
+    filling: news.flatMap(({ part }) => part.filling ?? []),
+    refusals,
+  };
 }
 
-/** Mentions that arrived while a notification failed are reported next, however old. */
-function stateAfter(
-  recent: readonly StoredMention[],
-  ids: readonly string[],
-  now: number,
-): Omit<ChannelState, "inboxes" | "refused"> {
-  const known = new Set(ids);
+/** Whether any of the news came after an hour without news, or is a refusal. */
+function isFirstAfterQuiet(news: readonly News[], reported: ReadonlyMap<string, string | null>): boolean {
+  const fresh = news.flatMap(({ time }) => (time === null ? [] : [Date.parse(time)]));
+  const earlier = [...reported.values()].flatMap((time) => (time === null ? [] : [Date.parse(time)]));
+  const times = [...fresh, ...earlier].sort((a, b) => a - b);
+  const firsts = new Set(times.filter((time, i) => time - (times[i - 1] ?? Number.NEGATIVE_INFINITY) > QUIET));
+  return news.some(({ part }) => part.refusals) || fresh.some((time) => firsts.has(time));
+}
+
+/** News that came while a notification failed is reported next, however old. */
+function stateAfter(all: readonly News[], reported: ReadonlyMap<string, string | null>, now: number): ChannelState {
   const yesterday = new Date(now - OVERLAP).toISOString();
-  const oldest = unreported(recent, known).at(-1)?.received ?? yesterday;
-  const since = oldest < yesterday ? oldest : yesterday;
-  const later = recent.filter(({ id, received }) => known.has(id) && received >= since);
-  return { at: now, since, ids: later.map(({ id }) => id), begun: null };
+  const left = all.flatMap(({ id, time }) => (time === null || reported.has(id) ? [] : [time]));
+  const [since = yesterday] = [yesterday, ...left].sort();
+  const later = [...reported].filter(([, time]) => time === null || time >= since);
+  return { at: now, since, reported: Object.fromEntries(later), begun: null };
 }

@@ -1,7 +1,6 @@
 // plugin/mentions/networks/read-threads.ts: reads the threads of copies when they are due, and stores what is answered. PROTOCOL 2.7
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
-import { parseHtml, walkElements } from "../../http/parse-html.js";
 import type { Log } from "../../http/respond.js";
 import { comparableUrl, normalUrl } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
@@ -12,7 +11,7 @@ import type { StoredMention } from "../mention.js";
 import type { NewMention } from "../receive/event.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { ReceivedMentions } from "../receive/received.js";
-import { readContent } from "../verify/page-content.js";
+import { sanitizeHtml } from "../verify/page-content.js";
 import { quoteName, TEXT_LIMIT } from "../verify/source-text.js";
 import { readBlueskyThread } from "./bluesky.js";
 import { readMastodonThread } from "./mastodon.js";
@@ -41,6 +40,8 @@ const THREADS_AT_ONCE = 8;
 const MAX_REPLIES = 500;
 /** Ten times what is shown. Anyone can write a longer reply. */
 const HTML_LIMIT = 50_000;
+/** Of a like or repost. */
+const NO_TEXT = { text: "", html: null };
 /** For all replies of a thread. */
 const READING_MS = 10_000;
 
@@ -251,7 +252,7 @@ class ThreadReader {
       if (findOwnPost(url) !== undefined || [url, author.url].some((each) => moderation.isBlocked(each))) continue;
       const identity = (type === "reply" && normalUrl(url)) || url;
       mentions.push({
-        ...(await readText(html, url, slices)),
+        ...((html && (await sanitizeHtml(html.slice(0, HTML_LIMIT), url, TEXT_LIMIT, slices))) || NO_TEXT),
         ...{ type, identity, published, given: identity, isDeclared: true },
         ...{ copy: copy.url, target: page, about: page, under: null },
         ...{ timestamp: null, instant: null, hash: null, hashV1: null },
@@ -262,14 +263,6 @@ class ThreadReader {
     }
     return mentions;
   }
-}
-
-async function readText(html: string, url: string, slices: TimeSlices): Promise<Pick<NewMention, "text" | "html">> {
-  const none = { text: "", html: null };
-  if (html === "") return none;
-  const { tree } = await parseHtml(html.slice(0, HTML_LIMIT), slices);
-  const body = [...walkElements(tree, ({ tagName }) => tagName !== "body")].find(({ tagName }) => tagName === "body");
-  return (body && readContent(body, url, TEXT_LIMIT)) || none;
 }
 
 /** The thread stays due. */

@@ -14,6 +14,8 @@ export type Requester = string;
 export const AUTHOR: Requester = "author";
 
 const KEY = "mentions/limits";
+/** The group of all verifications. */
+const ALL = "all";
 /** How often the record is read again, which other processes also write. */
 const READ_AGAIN_MS = 10_000;
 /** After the first write of a process, less time than this is stored with later verifications. */
@@ -22,8 +24,8 @@ const SAVE_MS = 2_000;
 const MAX_ENTRIES = 1_000;
 
 const numbers = v.record(v.string(), v.number());
-/** The verification time of a day in milliseconds, in total and by party, and until when slow hosts are not asked. */
-const Usage = v.object({ day: v.string(), total: v.number(), parties: numbers, slow: numbers });
+/** The verification time of a day in milliseconds, by group, and until when slow hosts are not asked. */
+const Usage = v.object({ day: v.string(), parties: numbers, slow: numbers });
 type Usage = v.InferOutput<typeof Usage>;
 
 interface AllowanceOptions {
@@ -64,11 +66,11 @@ export class Allowance {
     if (known.some(({ slow }) => this.#isSlow(slow[hostKey(source)]))) return false;
     if (requester === AUTHOR || !isMetered) return true;
     const ofToday = known.filter(({ day }) => day === this.#today());
-    const sum = (count: (usage: Usage) => number | undefined) =>
-      ofToday.reduce((total, usage) => total + (count(usage) ?? 0), 0);
     const limit = limits.verificationSeconds * 1000;
-    const isLeft = ({ group, share }: GroupShare) => sum(({ parties }) => parties[group]) < limit * share;
-    return sum(({ total }) => total) < limit && countedGroups(source, requester).every(isLeft);
+    return countedGroups(source, requester).every(({ group, share }) => {
+      const used = ofToday.reduce((sum, { parties }) => sum + (parties[group] ?? 0), 0);
+      return used < limit * share;
+    });
   }
 
   /** Records the time that a verification took. Does not throw: failing to count must not fail a mention. */
@@ -81,11 +83,11 @@ export class Allowance {
     const isSlow = isTimeout && limits.slowHostPause > 0;
     if (this.#unsaved.day !== this.#today()) this.#unsaved = { ...emptyUsage(this.#today()), slow: this.#unsaved.slow };
     if (isMetered && requester !== AUTHOR) {
-      const groups = countedGroups(source, requester).map(({ group }) => [group, milliseconds]);
-      addUsage(this.#unsaved, { total: milliseconds, parties: Object.fromEntries(groups) });
+      const groups = countedGroups(source, requester).map(({ group }) => [group, milliseconds] as const);
+      addTimes(this.#unsaved.parties, groups);
     }
     if (isSlow) this.#unsaved.slow[hostKey(source)] = now() + limits.slowHostPause * 1000;
-    if (isSlow || this.#unsaved.total >= this.#saveFrom) await this.#save();
+    if (isSlow || (this.#unsaved.parties[ALL] ?? 0) >= this.#saveFrom) await this.#save();
   }
 
   #isSlow(until = 0): boolean {
@@ -98,11 +100,10 @@ export class Allowance {
   }
 
   /** What is stored, with what is not: the sums of today, and the pauses that are not over. */
-  #sumUp(stored: Usage, { day, slow, ...unsaved }: Usage): Usage {
-    const sums = stored.day === day ? stored : emptyUsage(day);
+  #sumUp(stored: Usage, { day, slow, parties }: Usage): Usage {
     const pauses = Object.entries({ ...stored.slow, ...slow }).filter(([, until]) => this.#isSlow(until));
-    const { total, parties } = addUsage(sums, unsaved);
-    return { day, total, parties: keepLargest(Object.entries(parties)), slow: keepLargest(pauses) };
+    const sums = addTimes(stored.day === day ? stored.parties : {}, Object.entries(parties));
+    return { day, parties: keepLargest(Object.entries(sums)), slow: keepLargest(pauses) };
   }
 
   async #read(): Promise<void> {
@@ -139,14 +140,11 @@ function keepLargest(entries: [string, number][]): Record<string, number> {
 }
 
 function emptyUsage(day: string): Usage {
-  return { day, total: 0, parties: {}, slow: {} };
+  return { day, parties: {}, slow: {} };
 }
 
-function addUsage(sums: Usage, { total, parties }: Pick<Usage, "total" | "parties">): Usage {
-  sums.total += total;
-  for (const [group, milliseconds] of Object.entries(parties)) {
-    sums.parties[group] = (sums.parties[group] ?? 0) + milliseconds;
-  }
+function addTimes(sums: Usage["parties"], times: Iterable<readonly [group: string, milliseconds: number]>) {
+  for (const [group, milliseconds] of times) sums[group] = (sums[group] ?? 0) + milliseconds;
   return sums;
 }
 
@@ -190,5 +188,5 @@ export function hostKey(url: string): string {
 }
 
 function countedGroups(source: string, requester: Requester): GroupShare[] {
-  return [{ group: hostKey(source), share: 1 / SHARES }, ...listShares(requester)];
+  return [{ group: ALL, share: 1 }, { group: hostKey(source), share: 1 / SHARES }, ...listShares(requester)];
 }

@@ -5,12 +5,11 @@ import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { readSubject } from "../../feed/subject.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
-import { parseHtml, walkElements } from "../../http/parse-html.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { plainLines } from "../../site/plain-lines.js";
 import { hashComment, isGuestFeed } from "../comments/guest-feed.js";
 import { readWords, StoredTime } from "../mention.js";
-import { type PageContent, readContent } from "../verify/page-content.js";
+import { sanitizeHtml } from "../verify/page-content.js";
 import { EXCERPT_LIMIT, NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
 import { type NewMention, toMentionId } from "./event.js";
 import type { Imported } from "./managed-mention.js";
@@ -99,13 +98,6 @@ async function withContent(known: NewMention, html: string | null | undefined): 
   if (isPage) return { ...known, ...content };
   const { html: typed } = await withHtml({ ...known, text: readWords(known) });
   return { ...known, html: content?.html ?? typed };
-}
-
-/** Reduces HTML to safe elements. @returns `null` without any text. @see {@link readContent} */
-export async function sanitizeHtml(html: string, base: string, limit: number): Promise<PageContent | null> {
-  const { tree } = await parseHtml(`<!doctype html><body>${html}`);
-  const body = [...walkElements(tree)].find(({ tagName }) => tagName === "body");
-  return body ? readContent(body, base, limit) : null;
 }
 
 function toNewMention(mention: v.InferOutput<typeof Mention>, parts: ImportParts): NewMention | null {

@@ -1,6 +1,7 @@
 // plugin/mentions/verify/page-content.ts: the content of an entry as safe elements, from the parsed tree of its page.
 import type { Element, ElementContent } from "hast";
-import { walkElements } from "../../http/parse-html.js";
+import { parseHtml, walkElements } from "../../http/parse-html.js";
+import type { TimeSlices } from "../../http/time-slices.js";
 import { element, isElement, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
 import { boundedMarks, safeElement } from "../../site/safe-markup.js";
@@ -62,6 +63,19 @@ export function readContent(content: Element, base: string, limit: number): Page
   const blocks = new ContentReader(base, limit).readBlocks(content.children, 0);
   const text = blocks.map(readText).join("\n").trim();
   return text === "" ? null : { text, html: blocks.map(toHtml).join("\n") };
+}
+
+/** Reduces HTML to safe elements. @returns `null` without any text. @see {@link readContent} */
+export async function sanitizeHtml(
+  html: string,
+  base: string,
+  limit: number,
+  slices?: TimeSlices,
+): Promise<PageContent | null> {
+  const { tree } = await parseHtml(`<!doctype html><body>${html}`, slices);
+  const isBody = ({ tagName }: Element) => tagName === "body";
+  const body = [...walkElements(tree, (element) => !isBody(element))].find(isBody);
+  return body ? readContent(body, base, limit) : null;
 }
 
 class ContentReader {

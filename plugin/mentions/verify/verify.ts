@@ -1,4 +1,5 @@
 // plugin/mentions/verify/verify.ts: verifies a claim at its source.
+import { serialize } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
@@ -78,8 +79,7 @@ function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue)
 
 /** Reads one page at a time, since a page's tree takes up to 50 MiB. */
 export class PageQueue {
-  /** Without a package: the function that receives mentions would load it at each start. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = serialize();
 
   /**
    * @param signal - the deadline, waiting included
@@ -87,18 +87,16 @@ export class PageQueue {
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     let isWaiting = !signal.aborted;
-    const begin = () => {
-      signal.throwIfAborted();
-      isWaiting = false;
-      return Promise.race([work(), ended]);
-    };
     const ended = new Promise<never>((_, reject) => {
       const end = () => reject(signal.reason);
       if (signal.aborted) end();
       else signal.addEventListener("abort", end, { once: true });
     });
-    const turn = this.#last.then(begin);
-    this.#last = turn.catch(() => {});
+    const turn = this.#inTurn(() => {
+      signal.throwIfAborted();
+      isWaiting = false;
+      return Promise.race([work(), ended]);
+    });
     try {
       return await Promise.race([turn, ended]);
     } catch (error) {

@@ -41,7 +41,7 @@ describe("a slow source host", () => {
   it("is one of the 1,000 newest that are remembered, because one domain can have any number of names", async () => {
     const { allowance, clock, store } = siteAllowance({ isMetered: false });
     const until = Array.from({ length: 10_000 }, (_, n) => [`name${n}`, clock.time + HOUR - 20_000 + n]);
-    const before = { day: "2026-11-20", total: 0, parties: {}, slow: Object.fromEntries(until) };
+    const before = { day: "2026-11-20", parties: {}, slow: Object.fromEntries(until) };
     await store.put("mentions/limits", Buffer.from(JSON.stringify(before)));
     await allowance.record("https://slow.example/", EVE, TIMEOUT);
     const { slow } = JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString());
@@ -207,7 +207,7 @@ describe("the verification time of a day", () => {
     const [key = ""] = await store.keys("");
     const bytes = Buffer.from((await store.get(key))?.bytes ?? []);
     expect(bytes.toString()).toMatch(
-      /^\{"day":"2026-11-20","total":\d+,"parties":\{("([0-9a-f]{6}|[0-9a-f]{16})":\d+,?)+\},"slow":\{\}\}$/,
+      /^\{"day":"2026-11-20","parties":\{("(all|[0-9a-f]{6}|[0-9a-f]{16})":\d+,?)+\},"slow":\{\}\}$/,
     );
     expect(bytes.length).toBeLessThan(64 * 1024);
   });
@@ -216,7 +216,7 @@ describe("the verification time of a day", () => {
     const { allowance, store } = siteAllowance();
     const brief = { milliseconds: 500, isTimeout: false };
     const readTotal = async () =>
-      JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString()).total;
+      JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString()).parties.all;
     for (let n = 0; n < 4; n += 1) await allowance.record(`https://host${n}.example/`, EVE, brief);
     expect(await readTotal()).toBe(500);
     await allowance.record("https://bob.example/", EVE, brief);
@@ -240,7 +240,7 @@ describe("the verification time of a day", () => {
     await allowance.record("https://bob.example/", CAROL, TEN_SECONDS);
     expect(JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString())).toMatchObject({
       day: "2026-11-21",
-      total: 10_000,
+      parties: { all: 10_000 },
       slow: {},
     });
   });
