@@ -1,14 +1,38 @@
-// plugin/mentions/answers/tell-readers.ts: sends the mails that are due: confirmations and answers. PROTOCOL 2.6
+// plugin/mentions/answers/tell-readers.ts: writes and sends the mails that are due: confirmations and answers. PROTOCOL 2.6
 import { createHash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
+import { type AnswerWords, fillIn } from "../../options/answer-words.js";
 import type { SitePages } from "../../site/site.js";
 import type { ReaderMail } from "../inform/mail.js";
 import { readWords } from "../mention.js";
 import type { MentionView } from "../receive/mention-view.js";
 import { toSource } from "../reference.js";
-import { plainName } from "../verify/source-text.js";
-import { type Answer, answerMail, type MailContext } from "./answer-mails.js";
+import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 import { type AnswerReaders, type Due, MESSAGES, type Reader } from "./readers.js";
+
+/** Answers quoted in a mail; the rest is counted. */
+const QUOTED = 20;
+
+/** An answer to a reader's comment. */
+interface Answer {
+  /** Identifies it among the answers to a reader. */
+  name: string;
+  /** The author's name, as plain text. */
+  author: string;
+  text: string;
+  /** Where to read it. */
+  url: string;
+}
+
+export interface MailContext {
+  words: AnswerWords;
+  /** The host of the site. */
+  host: string;
+  /** The URL below which the readers' links are. */
+  links: string;
+  /** The page on which guests read their messages. */
+  contactPage: string;
+}
 
 interface TellingParts {
   readers: AnswerReaders;
@@ -74,4 +98,48 @@ function findAnswers(reader: Reader, thread: string, { view, nick, pages }: Tell
 
 function toName(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 10);
+}
+
+/**
+ * Writes a mail. Its headers have no untrusted text.
+ *
+ * @param answers - those that the reader was not told of; none for a confirmation and for private messages
+ */
+function answerMail(due: Due, answers: readonly Answer[], context: MailContext): ReaderMail {
+  const { guest, reader, thread } = due;
+  const { words, host, links, contactPage } = context;
+  const link = `${links}/${guest}?k=${reader.key}`;
+  const values = { host, link, page: thread ?? "", count: String(answers.length), contact: contactPage };
+  const say = (word: keyof AnswerWords) => fillIn(words[word], values);
+  const [subject, paragraphs] =
+    thread === null
+      ? [say("confirmSubject"), [say("confirmText"), link, say("confirmElse")]]
+      : thread === MESSAGES
+        ? [say("messageSubject"), [say("messageText"), contactPage, say("stopText"), link]]
+        : [say("answerSubject"), [say("answerText"), ...quote(answers), say("stopText"), link]];
+  const names = [
+    guest,
+    reader.key,
+    thread,
+    reader.since,
+    reader.threads[thread ?? ""]?.waits,
+    ...answers.map(({ name }) => name),
+  ];
+  const id = createHash("sha256").update(names.join("\n")).digest("hex").slice(0, 32);
+  return {
+    to: reader.address,
+    subject,
+    text: `${paragraphs.join("\n\n")}\n`,
+    messageId: `<${id}@${host.replace(/:\d+$/, "")}>`,
+    // RFC 8058
+    headers: { "List-Unsubscribe": `<${link}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
+  };
+}
+
+function quote(answers: readonly Answer[]): string[] {
+  const quoted = answers
+    .slice(0, QUOTED)
+    .map(({ author, text, url }) => [author, ...quotedLines(excerpt(text)), url].join("\n"));
+  const more = answers.length - quoted.length;
+  return [...quoted, ...(more > 0 ? [`+ ${more}`] : [])];
 }

@@ -44,9 +44,8 @@ export interface InboxState {
 }
 
 export interface Channel {
-  /** For messages, such as `mail`. */
+  /** For messages, and in the key of its record, such as `mail`. */
   name: string;
-  key: string;
   /** Hours from one notification to the digest of what followed; at least 1. */
   pauseHours: number;
   /** @throws TwtxtError `mail-failed` or `hook-failed`, with what to do and without a secret */
@@ -89,7 +88,8 @@ interface News {
 
 async function notify(channel: Channel, parts: NotificationParts): Promise<void> {
   const { store, now, log } = parts;
-  const stored = await readJson(store, channel.key, ChannelState);
+  const key = `inform/${channel.name}`;
+  const stored = await readJson(store, key, ChannelState);
   const state = stored?.value ?? INITIAL_STATE;
   const quietTime = now() - (state.at ?? Number.NEGATIVE_INFINITY);
   const isSending = state.begun !== null && now() < state.begun.until;
@@ -102,14 +102,14 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
   if (news.length === 0) {
     if (!stored || reported.size === Object.keys(state.reported).length) return;
     const left = { ...state, reported: Object.fromEntries(reported) };
-    await writeJson(store, channel.key, left, ifUnchanged(stored));
+    await writeJson(store, key, left, ifUnchanged(stored));
     return;
   }
   if (!isFirstAfterQuiet(news, reported) && quietTime < channel.pauseHours * HOUR) return;
 
   // After a failure this record stays, and the first call after the lease sends the same again.
   const begun = { ...state, begun: { ids: news.map(({ id }) => id), until: now() + LEASE } };
-  const etag = await writeJson(store, channel.key, begun, ifUnchanged(stored));
+  const etag = await writeJson(store, key, begun, ifUnchanged(stored));
   if (etag === null) return;
   try {
     await channel.send(toDigest(news));
@@ -120,7 +120,7 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
     return;
   }
   for (const { id, time } of news) reported.set(id, time);
-  await writeJson(store, channel.key, stateAfter(all, reported, now()), { etag });
+  await writeJson(store, key, stateAfter(all, reported, now()), { etag });
 }
 
 /** Everything since a time, reported or not. */

@@ -7,7 +7,7 @@ import { ROUTES } from "../../site/routes.js";
 import { type ListMentions, type MentionQuery, publishedTime, type StoredMention } from "../mention.js";
 import { NO_CONTENTS } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
-import { toCursor } from "../receive/sorted-lists.js";
+import { firstWithin, toCursor } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
 
 const PARAMETERS = ["target", "after", "limit"] as const;
@@ -26,9 +26,8 @@ export function listMentions({ list, siteIndex, cacheTag, readSyndication }: Lis
   const listed = { type: "application/json", tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicList(ROUTES.mentionsJson.methods, listed, async (url) => {
     const { mentions, next } = await list({ ...parseQuery(url, siteIndex), withPlaces: true });
-    const items = firstWithinBytes(
-      mentions.map((mention) => JSON.stringify(siteIndex.addTitle(publicMention(mention)))),
-    );
+    const texts = mentions.map((mention) => JSON.stringify(siteIndex.addTitle(publicMention(mention))));
+    const items = firstWithin(texts, PAGE_BYTES, Buffer.byteLength);
     const isWhole = items.length === mentions.length;
     const after = isWhole ? next : toCursor(mentions[items.length - 1]);
     const isStart = !/[?&](?:after|target)=/.test(url);
@@ -36,16 +35,6 @@ export function listMentions({ list, siteIndex, cacheTag, readSyndication }: Lis
     const syndication = copies === undefined || copies === "{}" ? "" : `,"syndication":${copies}`;
     return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}${syndication}}\n`;
   });
-}
-
-/** As many items as fit in a page, at least one. */
-function firstWithinBytes(items: readonly string[]): readonly string[] {
-  let size = 0;
-  const end = items.findIndex((item, index) => {
-    size += Buffer.byteLength(item);
-    return size > PAGE_BYTES && index > 0;
-  });
-  return end < 0 ? items : items.slice(0, end);
 }
 
 interface ListParts {

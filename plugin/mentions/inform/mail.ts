@@ -22,7 +22,6 @@ const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
 export function mailChannel(url: string, to: string, { page, digestHours, ...context }: DigestOptions): Channel {
   return {
     name: "mail",
-    key: "inform/digest",
     pauseHours: digestHours,
     async send(news) {
       await sendMail(mailSettings(url, to), digestMail(news, page, context));

@@ -10,7 +10,7 @@ import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } f
 import { checkSecret } from "../../http/secret.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
-import { newestFirst } from "../receive/sorted-lists.js";
+import { firstWithin, newestFirst } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
 import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 
@@ -137,17 +137,6 @@ function formatTexts(mentions: readonly StoredMention[]): string {
   const more = mentions.length - passages.length;
   if (more > 0) passages.push(`And ${more} more. To list them: eleventy-twtxt mentions`);
   return adjustForPeers(passages.join(LINE_SEPARATOR + LINE_SEPARATOR));
-}
-
-/** The first items whose sizes add up to at most the limit; at least one item. */
-function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
-  let size = 0;
-  const isBeyond = (item: T, i: number) => {
-    size += sizeOf(item);
-    return size > limit && i > 0;
-  };
-  const end = items.findIndex(isBeyond);
-  return items.slice(0, end < 0 ? items.length : end);
 }
 
 function formatPassage(mention: StoredMention): string {

@@ -17,7 +17,6 @@ const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
 export function ntfyChannel(url: string, { page, links }: Pick<DigestOptions, "page" | "links">): Channel {
   return {
     name: "ntfy",
-    key: "inform/ntfy",
     pauseHours: 1,
     async send(news) {
       const { server, topic, authorization } = ntfyTopic(url);

@@ -26,7 +26,6 @@ const TIMEOUT = 10_000;
 export function webhookChannel(url: string, { page, links }: Pick<DigestOptions, "page" | "links">): Channel {
   return {
     name: "webhook",
-    key: "inform/webhook",
     pauseHours: 1,
     async send(news) {
       const { title, click, text } = digestNote(news, page, { links });

@@ -15,9 +15,15 @@ type ComparedMention = Pick<
  * @see PROTOCOL 2.4, "The proof"
  */
 export function duplicateKeys(found: ComparedMention): string[] {
+  return [sourceKey(found.identity, found.instant), wordsKey(found)];
+}
+
+/** Host, time, author and text; of a page without a time, type and author. A page without an author has its own URL there. */
+function wordsKey(found: ComparedMention): string {
+  const { identity, type, author, text } = found;
   const time = toTime(found);
-  const who = time === null ? undatedKey(found) : `${readHost(found)} ${time} ${found.author.name}`;
-  return [sourceKey(found.identity, found.instant), `${who}\n${found.text}`];
+  const who = time === null ? [type, author.name, author.url === identity ? "" : author.url] : [time, author.name];
+  return `${readHost(found)} ${who.join(" ")}\n${text}`;
 }
 
 /** The key of mentions from a URL, over http or https. @param instant - of a twt; `null` for a page */
@@ -66,7 +72,7 @@ function isCopy(known: StoredMention, found: ComparedMention): boolean {
  */
 function isUndatedCopy(known: ComparedMention, found: ComparedMention): boolean {
   const isAnonymous = [known, found].every(({ isDeclared, ...each }) => toTime(each) === null && !isDeclared);
-  return isAnonymous && found.text === known.text && undatedKey(found) === undatedKey(known);
+  return isAnonymous && wordsKey(found) === wordsKey(known);
 }
 
 /** Whether a page names the author of a twt as its author. */
@@ -76,26 +82,13 @@ function isSamePage(page: ComparedMention, twt: ComparedMention): boolean {
 
 /** @returns `false` for a page without a publication time, since two likes from one host look alike */
 function hasSameWords(known: ComparedMention, found: ComparedMention): boolean {
-  return (
-    toTime(found) !== null &&
-    toTime(found) === toTime(known) &&
-    found.text !== "" &&
-    found.text === known.text &&
-    found.author.name === known.author.name &&
-    readHost(found) === readHost(known)
-  );
+  return toTime(found) !== null && found.text !== "" && wordsKey(found) === wordsKey(known);
 }
 
 /** Whether the second is shown in every place of the first. */
 function isWithin(first: ComparedMention, second: ComparedMention): boolean {
   const places = [second.target, second.under];
   return places.includes(first.target) && (first.under === null || places.includes(first.under));
-}
-
-/** Host, type and author. A page without an author has its own URL there. */
-function undatedKey({ identity, type, author }: ComparedMention): string {
-  const { name, url } = author;
-  return [readHost({ identity }), type, name, url === identity ? "" : url].join(" ");
 }
 
 function toTime({ instant, published }: Pick<ComparedMention, "instant" | "published">): string | null {

@@ -1,10 +1,11 @@
 // plugin/mentions/receive/received.ts: the site's received mentions, and pages of them.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { toInstant } from "../../feed/timestamp.js";
 import { isSameUrl, normalUrl, withoutQuery } from "../../http/same-url.js";
 import { asMention } from "../../site/conversation.js";
 import { isSameHost } from "../../url.js";
-import type { ListMentions, MentionQuery, MentionState, StoredMention } from "../mention.js";
+import type { Claim, ListMentions, MentionQuery, MentionState, StoredMention } from "../mention.js";
 import { type MentionEvent, type NewMention, toMentionId, toMentionVersion } from "./event.js";
 import type { Journal } from "./journal.js";
 import { noCursor, parseCursor, takePage } from "./sorted-lists.js";
@@ -13,16 +14,6 @@ interface ReceivedOptions {
   journal: Journal;
   now: Clock;
   onChange(): Promise<void>;
-}
-
-/** A source as given, with the URL that answered. */
-interface SourceQuery {
-  url: string;
-  /** `null` if nothing answered. */
-  identity: string | null;
-  instant: string | null;
-  timestamps: readonly string[];
-  target: string;
 }
 
 /** The mentions that a site has received. Changes are durable when their methods return. */
@@ -67,21 +58,25 @@ export class ReceivedMentions {
     await this.#add(mentions.map((mention) => ({ kind: "kept", at: this.#at(), mention })));
   }
 
-  /** The stored mentions of a source. A redirect from another host does not count: only the source can retract. */
-  async ofSource({ url, identity, instant, timestamps, target }: SourceQuery): Promise<StoredMention[]> {
-    const answered = identity ?? url;
+  /**
+   * The stored mentions of a source. A redirect from another host does not count: only the source can retract.
+   *
+   * @param answered - the URL that answered; that of the source if nothing did
+   */
+  async findClaimed({ source, timestamps, target }: Claim, answered = source): Promise<StoredMention[]> {
+    const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
     const names = [answered, withoutQuery(answered)];
     const isOfSource = (mention: StoredMention) =>
       mention.state !== "removed" &&
       // Its network removes it: the page of a status need not link to the post.
       mention.copy === undefined &&
       mention.instant === instant &&
-      mention.target === target &&
+      mention.target === target.url &&
       (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&
       (names.some((name) => isSameUrl(name, mention.identity)) ||
-        (mention.given === url && isSameHost(url, mention.identity)));
+        (mention.given === source && isSameHost(source, mention.identity)));
     const normal = names.map((name) => normalUrl(name) ?? name);
-    return (await this.journal.read()).findFrom([...names, ...normal, url], instant).filter(isOfSource);
+    return (await this.journal.read()).findFrom([...names, ...normal, source], instant).filter(isOfSource);
   }
 
   /** @returns `null` for no such mention, and for the place of a removed one */

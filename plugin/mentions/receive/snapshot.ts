@@ -70,7 +70,7 @@ export class Snapshots {
   async read(): Promise<Snapshot> {
     const stored = await this.store.get(SNAPSHOT);
     if (!stored) return NO_SNAPSHOT;
-    const { parts, folded } = await intact(SNAPSHOT, () => parseJson(SNAPSHOT, stored.bytes, StoredIndex));
+    const { parts, folded } = parseIntact(SNAPSHOT, stored.bytes, StoredIndex);
     return { etag: stored.etag, parts, folded: new Set(folded) };
   }
 
@@ -174,7 +174,7 @@ export class Snapshots {
       known.json = json;
       return known;
     }
-    const stored = parseLine(part.key, text);
+    const stored = parseIntact(part.key, text, StoredMention);
     const mention = this.relocation.move(stored);
     const entry = toEntry(mention, mention === stored ? json : toJson(mention));
     if (mention !== stored) part.isCurrent = false;
@@ -201,10 +201,10 @@ export function listNamedParts(snapshot: Uint8Array): string[] {
   }
 }
 
-/** Reads a value of the snapshot. @throws TwtxtError `store-failed`, with what to do if the value is damaged */
-async function intact<T>(key: string, read: () => T | Promise<T>): Promise<T> {
+/** @throws TwtxtError `store-failed`, with what to do if the value is damaged */
+function parseIntact<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
   try {
-    return await read();
+    return parseJson(key, bytes, schema);
   } catch (error) {
     throw damaged(key, error);
   }
@@ -224,15 +224,6 @@ function findLines(buffer: Buffer): JsonText[] {
     start = end + 1;
   }
   return lines;
-}
-
-/** @throws TwtxtError `store-failed` */
-function parseLine(key: string, line: Buffer): StoredMention {
-  try {
-    return parseJson(key, line, StoredMention);
-  } catch (error) {
-    throw damaged(key, error);
-  }
 }
 
 function joinLines(entries: readonly Entry[], { texts }: MentionView): Buffer {

@@ -84,6 +84,17 @@ export function takePage<T extends ListItem>(items: Iterable<T>, limit: number):
   return { items: page, next: null };
 }
 
+/** The first items whose sizes add up to at most the limit; at least one item. */
+export function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
+  let size = 0;
+  const isBeyond = (item: T, i: number) => {
+    size += sizeOf(item);
+    return size > limit && i > 0;
+  };
+  const end = items.findIndex(isBeyond);
+  return items.slice(0, end < 0 ? items.length : end);
+}
+
 export function toCursor(item: ListItem | undefined): string | null {
   return item ? `${item.received}_${item.id}` : null;
 }

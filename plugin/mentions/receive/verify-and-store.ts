@@ -1,7 +1,6 @@
 // plugin/mentions/receive/verify-and-store.ts: verifies claims, immediately or later, and stores or removes their mentions.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
 import { later } from "../../later.js";
 import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
@@ -161,10 +160,9 @@ export class ClaimProcessor {
   ): Promise<Exclude<ClaimOutcome, "stored"> | TwtxtError> {
     if (!isGone) return new TwtxtError(code, why);
     const { received, log } = this.options;
-    const { source, timestamps, target } = claim;
-    const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
-    const known = await received.ofSource({ url: source, identity, instant, timestamps, target: target.url });
-    const isSame = (mention: StoredMention) => mention.identity === (identity ?? source);
+    const answered = identity ?? claim.source;
+    const known = await received.findClaimed(claim, answered);
+    const isSame = (mention: StoredMention) => mention.identity === answered;
     const gone = known.filter(isSame);
     // Only one: a URL may have led to any number of others, and each check takes up to ten seconds.
     const [other] = known.filter((mention) => !isSame(mention));

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import type { MentionType } from "../../site/mention-list.js";
+import { MENTION_TYPES } from "../../site/mention-list.js";
 import { shortened } from "../../site/plain-lines.js";
 import { NAME_LIMIT, TEXT_LIMIT } from "../verify/source-text.js";
 import { HTML_LIMIT, type ImportedMention } from "./import-mentions.js";
@@ -26,17 +26,6 @@ type Entry = v.InferOutput<typeof Entry>;
 
 /** The names of the list in exports, in the pages of `mentions.jf2`, and in caches of plugins and recipes for Eleventy. */
 const LISTS = ["children", "links", "webmentions", "json"];
-
-const TYPES = new Map<string, MentionType>([
-  ["in-reply-to", "reply"],
-  ["like-of", "like"],
-  ["repost-of", "repost"],
-  ["bookmark-of", "bookmark"],
-  ["reply", "reply"],
-  ["like", "like"],
-  ["repost", "repost"],
-  ["bookmark", "bookmark"],
-]);
 
 /** The mentions of an export, and the number of entries that are private or that nothing can be read from. */
 export interface WebmentionExport {
@@ -83,12 +72,13 @@ function readMention({ data, content = data.content, ...entry }: Entry): Importe
   if (entry["wm-private"] || entry.private || !isWeb(source) || !isWeb(target)) return null;
   const { name, url, photo } = data.author.name || data.author.url ? data.author : entry.author;
   const shown = data.url || entry.url;
+  const type = entry["wm-property"] || entry.activity.type || entry.type;
   const [text, html] = readContent(content);
   return {
     source,
     target,
     ...(isWeb(shown) && shown !== source && { url: shown }),
-    type: TYPES.get(entry["wm-property"] || entry.activity.type || entry.type) ?? "mention",
+    type: MENTION_TYPES.find((name) => name === type.replace("in-reply-to", "reply").replace(/-of$/, "")) ?? "mention",
     author: {
       name: cleaned(name || new URL(source).host, NAME_LIMIT),
       url: isWeb(url) ? url : isWeb(shown) ? shown : source,

@@ -1,5 +1,5 @@
 // plugin/mentions/verify/verify-page.ts: verifies a mention in a web page (Webmention).
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, type TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import { parseInSlices, startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
@@ -130,7 +130,7 @@ async function twtOfPage(
 ): Promise<Partial<ProvenMention> | null> {
   const isOwn = page.type === "mention" || page.type === "reply";
   if (!isOwn || new URL(feedUrl).host !== new URL(page.identity).host) return null;
-  const file = await readWhole(feedUrl, ask);
+  const file = await readWhole(feedUrl, ask).catch(ifTwtxtError(() => null));
   if (file === null) {
     checkLimits();
     return null;
@@ -152,14 +152,8 @@ async function twtOfPage(
   };
 }
 
-/** @returns `null` if the file is missing or incomplete */
+/** @returns `null` if the file is missing. @throws TwtxtError for an incomplete one */
 async function readWhole(url: string, ask: VerificationContext["ask"]): Promise<string | null> {
-  try {
-    const answer = await ask(url, PAGE_BYTES, FEED_ACCEPT);
-    if (verdictOnAnswer(answer)) return null;
-    return (await answer.bytes()).toString();
-  } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
+  const answer = await ask(url, PAGE_BYTES, FEED_ACCEPT);
+  return verdictOnAnswer(answer) ? null : (await answer.bytes()).toString();
 }

@@ -269,7 +269,7 @@ describe("managing mentions", () => {
   it("200: pending mentions are verified even if the daily limit is used up", async () => {
     const { alice, bob } = await withMentions({}, 0);
     bob.twts = { [AT]: HELLO };
-    const spent = JSON.stringify({ day: "2026-11-20", total: 1_000_000, parties: {}, slow: {} });
+    const spent = JSON.stringify({ day: "2026-11-20", parties: { all: 1_000_000 }, slow: {} });
     await alice.store.put("mentions/limits", Buffer.from(spent));
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
     expect(bob.requests).toEqual([]);

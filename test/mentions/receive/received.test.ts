@@ -19,11 +19,8 @@ const AT = "2026-01-02T03:04:05Z";
 const PAGE = "https://alice.example/posts/quinces/";
 
 /** Removes the stored mentions from a source. @returns whether there were any */
-async function removeSource(
-  received: ReceivedMentions,
-  source: Parameters<ReceivedMentions["ofSource"]>[0],
-): Promise<boolean> {
-  const found = await received.ofSource(source);
+async function removeSource(received: ReceivedMentions, source: string, timestamps = [AT]): Promise<boolean> {
+  const found = await received.findClaimed({ source, timestamps, target: { url: FEED, kind: "feed" } });
   for (const { id } of found) await received.remove(id);
   return found.length > 0;
 }
@@ -337,13 +334,7 @@ describe("a received mention", () => {
     await received.keep(mention(1));
     const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
     await received.moderate(id, "rejected", null);
-    await removeSource(received, {
-      url: mention(1).identity,
-      identity: null,
-      timestamps: [AT],
-      instant: mention(1).instant,
-      target: FEED,
-    });
+    await removeSource(received, mention(1).identity);
     await received.keep(mention(1));
 
     expect(await shown()).toEqual([]);
@@ -352,30 +343,21 @@ describe("a received mention", () => {
 
   it("is removed by the posted URL, and by the URL that it redirects to", async () => {
     const { received, shown } = blog();
-    const where = { instant: mention(1).instant, timestamps: [AT], target: FEED };
     await received.keep(mention(1, { given: "https://host1.example/short" }));
-    expect(await removeSource(received, { url: "https://host1.example/short", identity: null, ...where })).toBe(true);
+    expect(await removeSource(received, "https://host1.example/short")).toBe(true);
     expect(await shown()).toEqual([]);
 
     // Anyone can redirect to another author's feed and later remove the redirect.
     await received.keep(mention(1, { given: "https://mallory.example/r" }));
-    expect(await removeSource(received, { url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
+    expect(await removeSource(received, "https://mallory.example/r")).toBe(false);
     // A different spelling of the same second may be a different twt.
-    const spelled = { ...where, timestamps: ["2026-01-02T03:04:05.500Z"] };
-    expect(await removeSource(received, { url: mention(1).identity, identity: null, ...spelled })).toBe(false);
-    expect(await removeSource(received, { url: mention(1).identity, identity: null, ...where })).toBe(true);
+    const spelled = ["2026-01-02T03:04:05.500Z"];
+    expect(await removeSource(received, mention(1).identity, spelled)).toBe(false);
+    expect(await removeSource(received, mention(1).identity)).toBe(true);
 
     await received.keep(mention(1));
-    expect(await removeSource(received, { url: mention(2).identity, identity: null, ...where })).toBe(false);
-    expect(
-      await removeSource(received, {
-        url: mention(1).identity,
-        identity: null,
-        ...where,
-        instant: null,
-        timestamps: [],
-      }),
-    ).toBe(false);
+    expect(await removeSource(received, mention(2).identity)).toBe(false);
+    expect(await removeSource(received, mention(1).identity, [])).toBe(false);
     expect(await shown()).toEqual(["nick1: hello 1"]);
   });
 
@@ -483,13 +465,7 @@ describe("a received mention", () => {
     await received.keep(mention(1));
     expect(changes()).toBe(1);
     await received.forget(() => false);
-    await removeSource(received, {
-      url: "https://nobody.example/",
-      identity: null,
-      timestamps: [],
-      instant: null,
-      target: FEED,
-    });
+    await removeSource(received, "https://nobody.example/", []);
     expect(changes()).toBe(1);
   });
 });
@@ -569,13 +545,7 @@ describe("compaction", () => {
     await received.journal.compact();
     await received.keep(mention(1, { text: "changed" }));
     await received.keep(mention(9));
-    await removeSource(received, {
-      url: mention(0).identity,
-      identity: null,
-      timestamps: [AT],
-      instant: mention(0).instant,
-      target: FEED,
-    });
+    await removeSource(received, mention(0).identity);
     const expected = ["nick9: hello 9", "nick2: hello 2", "nick1: changed"];
     expect(await shown()).toEqual(expected);
     expect(await received.journal.compact()).toBe(3);
@@ -631,13 +601,7 @@ describe("compaction", () => {
   it("loses and repeats nothing, at whichever step it is killed", async () => {
     const { received, store, shown } = await withMany(10);
     await received.journal.compact();
-    await removeSource(received, {
-      url: mention(3).identity,
-      identity: null,
-      timestamps: [AT],
-      instant: mention(3).instant,
-      target: FEED,
-    });
+    await removeSource(received, mention(3).identity);
     await received.keep(mention(4, { text: "changed" }));
     await received.keep(mention(20));
     const expected = await shown();
