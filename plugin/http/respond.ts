@@ -1,4 +1,5 @@
 // plugin/http/respond.ts: handlers, how they read requests and how they respond, on every host.
+import * as v from "valibot";
 import { TwtxtError, toStatus } from "../errors.js";
 import { concatChunks, limitSize } from "../store/chunks.js";
 
@@ -33,6 +34,15 @@ export interface LogContext {
 }
 
 export type Log = (line: string, context?: LogContext) => void;
+
+/** Parses the JSON of a body. @throws TwtxtError `bad-request`, with what is expected */
+export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: Uint8Array, expected: string): T {
+  try {
+    return v.parse(schema, JSON.parse(new TextDecoder().decode(body)));
+  } catch (cause) {
+    throw new TwtxtError("bad-request", expected, { cause });
+  }
+}
 
 /** Default `Retry-After` of 429 and 503, in seconds. */
 const RETRY_AFTER = "60";

@@ -1,7 +1,8 @@
 // plugin/mentions/answers/answer-endpoints.ts: where readers ask for mail about answers, confirm it and end it. PROTOCOL 2.6
+import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { allowing, type Handler, type HttpRequest, json, readBody } from "../../http/respond.js";
+import { allowing, type Handler, type HttpRequest, json, parseBody, readBody } from "../../http/respond.js";
 import { verifyGuest } from "../../http/signature.js";
 import { type AnswerWords, fillIn } from "../../options/answer-words.js";
 import { escapeHtml } from "../../site/html.js";
@@ -61,7 +62,9 @@ async function answerGuest(request: HttpRequest, network: string, parts: Endpoin
   const { key: owner, body, spend } = await verifyGuest(request, () => readBody(request, limit), parts);
   if (request.method === "POST") {
     if (!hasMessages) throw new TwtxtError("not-found", "This site sends no mail about private messages.");
-    const address = parseAddress(body);
+    const expected = 'Send JSON with the field "mail", an address.';
+    const address = readAddress(parseBody(v.object({ mail: v.string() }), body, expected).mail);
+    if (address === null) throw new TwtxtError("bad-request", expected);
     await readers.add({ guest: owner, address, thread: MESSAGES, comment: null }, { network, spend });
     onAdded();
     return json({ mail: (await readers.readState(owner)) ?? "waiting" }, { status: 202 });
@@ -71,18 +74,6 @@ async function answerGuest(request: HttpRequest, network: string, parts: Endpoin
   await spend();
   await readers.remove(owner);
   return json({ mail: null });
-}
-
-function parseAddress(body: Uint8Array): string {
-  let typed: unknown;
-  try {
-    typed = Object(JSON.parse(new TextDecoder().decode(body))).mail;
-  } catch {
-    typed = null;
-  }
-  const address = typeof typed === "string" ? readAddress(typed) : null;
-  if (address === null) throw new TwtxtError("bad-request", 'Send JSON with the field "mail", an address.');
-  return address;
 }
 
 /** The page behind the link of a mail. Programs that open links in mails change nothing: only a button does. */

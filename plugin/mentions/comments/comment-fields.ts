@@ -1,7 +1,7 @@
 // plugin/mentions/comments/comment-fields.ts: what a reader sends to the endpoint of comments. PROTOCOL 2.6
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { checkType, FORM, type HttpRequest, readBody, readEssence } from "../../http/respond.js";
+import { checkType, FORM, type HttpRequest, parseBody, readBody, readEssence } from "../../http/respond.js";
 import { COMMENT_LENGTH, TRAP } from "../../site/comment-form.js";
 import { plainLines } from "../../site/plain-lines.js";
 import { cleanName, GUEST, isVisible } from "../../site/visible-name.js";
@@ -56,13 +56,9 @@ export async function readBodyOfComment(request: HttpRequest): Promise<Uint8Arra
 
 /** @throws TwtxtError `bad-request` for anything but texts */
 export function parseFields({ headers }: Pick<HttpRequest, "headers">, body: Uint8Array): CommentFields {
-  const text = new TextDecoder().decode(body);
-  try {
-    const isForm = readEssence(headers.get("content-type")) === FORM;
-    return v.parse(Fields, isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text));
-  } catch (cause) {
-    throw new TwtxtError("bad-request", 'Send the fields "target" and "text", each a text.', { cause });
-  }
+  const isForm = readEssence(headers.get("content-type")) === FORM;
+  if (!isForm) return parseBody(Fields, body, 'Send the fields "target" and "text", each a text.');
+  return v.parse(Fields, Object.fromEntries(new URLSearchParams(new TextDecoder().decode(body))));
 }
 
 /** @throws TwtxtError `bad-request` for a page that was opened just now, a text that is empty or too long, or an invalid site */

@@ -2,15 +2,14 @@
 import { publicList } from "../../http/public-list.js";
 import { type Handler, parseParameters } from "../../http/respond.js";
 import { chooseWords } from "../../options/translations.js";
-import type { Words } from "../../options/words.js";
 import { element, type MarkupElement, toHtml } from "../../site/html.js";
-import { describeMention, formatSentence } from "../../site/mention-sentence.js";
 import { ROUTES } from "../../site/routes.js";
 import type { HostSettings } from "../../site/site.js";
 import { type ListMentions, publishedTime, type StoredMention } from "../mention.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { toSource } from "../reference.js";
 import { plainName } from "../verify/source-text.js";
+import { formatHeadline } from "./digest-text.js";
 import { findTarget } from "./list-json.js";
 
 const PARAMETERS = ["target"] as const;
@@ -22,7 +21,7 @@ const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/g
 
 interface AtomParts {
   list: ListMentions;
-  siteIndex: Pick<SiteIndex, "target" | "addTitle">;
+  siteIndex: Pick<SiteIndex, "target" | "addTitle" | "feedUrl">;
   settings: Pick<HostSettings, "url" | "feedUrl" | "nick" | "lang" | "urls" | "mentions">;
   /** The tag by which the CDN's copies are purged. */
   cacheTag: string;
@@ -49,7 +48,8 @@ export function listAsAtom({ list, siteIndex, settings, cacheTag }: AtomParts): 
     const self = `${urls.mentionsAtom}${target === undefined ? "" : `?target=${encodeURIComponent(target)}`}`;
     const page = target === undefined || target === feedUrl ? (urls.mentionsPage ?? url) : target;
     const { title = nick } = siteIndex.addTitle({ target: page, under: null });
-    const entries = mentions.map((mention) => toEntry(mention, siteIndex, { feedUrl, words, host: new URL(url).host }));
+    const { host } = new URL(url);
+    const entries = mentions.map((mention) => toEntry(mention, host, formatHeadline(mention, siteIndex, words)));
     const feed = element(
       "feed",
       { xmlns: "http://www.w3.org/2005/Atom", "xml:lang": lang ?? "en" },
@@ -70,22 +70,16 @@ function changedTime({ changed, received }: StoredMention): string {
   return changed ?? received;
 }
 
-function toEntry(
-  mention: StoredMention,
-  siteIndex: AtomParts["siteIndex"],
-  { feedUrl, words, host }: { feedUrl: string; words: Words; host: string },
-): MarkupElement {
+function toEntry(mention: StoredMention, host: string, title: string): MarkupElement {
   const { id, received, author, text, html } = mention;
-  const sentence = formatSentence(describeMention(siteIndex.addTitle(mention), feedUrl, words));
-  const name = plainName(mention);
   return element(
     "entry",
     {},
     // RFC 4151. A mention keeps its id when it is edited.
     element("id", {}, `tag:${host},${received.slice(0, 10)}:${id}`),
-    element("title", {}, `${name} ${sentence}`),
+    element("title", {}, title),
     element("link", { rel: "alternate", href: mention.url ?? toSource(mention) }),
-    element("author", {}, element("name", {}, name), element("uri", {}, author.url)),
+    element("author", {}, element("name", {}, plainName(mention)), element("uri", {}, author.url)),
     element("published", {}, publishedTime(mention) ?? received),
     element("updated", {}, changedTime(mention)),
     html === null ? element("content", { type: "text" }, text) : element("content", { type: "html" }, html),

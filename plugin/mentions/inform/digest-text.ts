@@ -1,6 +1,6 @@
 // plugin/mentions/inform/digest-text.ts: the texts of notifications, as a mail and as a short note.
 import { NETWORK_NAMES, NETWORKS } from "../../options/syndicate.js";
-import { ENGLISH } from "../../options/words.js";
+import { ENGLISH, type Words } from "../../options/words.js";
 import { describeMention, formatSentence } from "../../site/mention-sentence.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { readWords, type StoredMention } from "../mention.js";
@@ -142,8 +142,13 @@ function formatLine(mention: StoredMention): string {
   return shortened(`${plainName(mention)}${mention.state === "held" ? " (held)" : ""}: ${text}`, NOTE_LINE);
 }
 
-function formatHeadline(mention: StoredMention, siteIndex: NewsContext["siteIndex"]): string {
-  const sentence = describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, ENGLISH);
+/** What a mention says about a page, such as "Bob replied to A wooden boat". */
+export function formatHeadline(
+  mention: StoredMention,
+  siteIndex: NewsContext["siteIndex"],
+  words: Words = ENGLISH,
+): string {
+  const sentence = describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, words);
   return `${plainName(mention)} ${formatSentence(sentence)}`;
 }
 

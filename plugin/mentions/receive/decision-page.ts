@@ -1,16 +1,13 @@
 // plugin/mentions/receive/decision-page.ts: the page on which the author decides about a held mention, without a key.
 import { TwtxtError } from "../../errors.js";
 import { allowing, type Handler } from "../../http/respond.js";
-import { ENGLISH } from "../../options/words.js";
 import { escapeHtml, toHtml } from "../../site/html.js";
-import { describeMention, formatSentence } from "../../site/mention-sentence.js";
 import { ROUTES } from "../../site/routes.js";
 import { plainTextMarkup } from "../../site/text-markup.js";
 import type { DecisionLinks } from "../inform/decision-links.js";
-import { decisionName } from "../inform/digest-text.js";
+import { decisionName, formatHeadline } from "../inform/digest-text.js";
 import { readWords, type StoredMention } from "../mention.js";
 import { toSource } from "../reference.js";
-import { plainName } from "../verify/source-text.js";
 import { PRIVATE, privatePage } from "./endpoint-page.js";
 import { toMentionVersion } from "./event.js";
 import { blockSource, isUnsigned, type Moderation } from "./moderation.js";
@@ -76,8 +73,7 @@ interface Page {
 }
 
 function question(mention: StoredMention, siteIndex: SiteIndex): Page {
-  const sentence = formatSentence(describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, ENGLISH));
-  const title = `${plainName(mention)} ${sentence}`;
+  const title = formatHeadline(mention, siteIndex);
   const source = escapeHtml(toSource(mention));
   const blocked = mention.author.guest ? "this reader" : escapeHtml(readSource(mention));
   const content = `<h1>${escapeHtml(title)}</h1>

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { type Handler, type HttpRequest, json, parseLimit, parseParameters } from "../../http/respond.js";
+import { type Handler, type HttpRequest, json, parseBody, parseLimit, parseParameters } from "../../http/respond.js";
 import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { ROUTES } from "../../site/routes.js";
 import { type MentionState, publishedTime, type StoredMention } from "../mention.js";
@@ -50,7 +50,7 @@ export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler
     }),
     verifyMentions: signed("verifyMentions", () => verify(parts)),
     importMentions: signed("importMentions", (_, body) =>
-      importMentions(parsed(ImportBody, body, "Send at most 500 mentions in the format of the list."), parts),
+      importMentions(parseBody(ImportBody, body, "Send at most 500 mentions in the format of the list."), parts),
     ),
     mention: signed("mention", ({ method, headers }, body, id) =>
       method === "POST" ? decide(parts, id, body, headers) : forgetOne(parts, id),
@@ -99,7 +99,7 @@ async function list({ received, pending, siteIndex, moderation }: ManageParts, u
 }
 
 async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
-  const { state } = parsed(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
+  const { state } = parseBody(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
   const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
   if (!mention) throw noSuchMention(id);
   return parts.siteIndex.addTitle(itemOfStored(mention, state));
@@ -139,7 +139,7 @@ async function forgetSource(parts: ManageParts, url: string): Promise<{ forgotte
 /** Rejects what a source has sent, and will send, until that is undone. */
 async function decideSource(parts: ManageParts, url: string, body: Uint8Array): Promise<{ rejected: number }> {
   const source = readSource(url);
-  const { state } = parsed(SourceDecision, body, 'Send {"state": "rejected"} or {"state": "held"}.');
+  const { state } = parseBody(SourceDecision, body, 'Send {"state": "rejected"} or {"state": "held"}.');
   if (state === "rejected") return { rejected: await blockSource(source, parts) };
   await parts.moderation.blockList?.change(source, false);
   return { rejected: 0 };
@@ -210,12 +210,4 @@ function itemOfPending({ id, source, timestamps, target, under, since }: Pending
     published: null,
     received: new Date(since).toISOString(),
   };
-}
-
-function parsed<S extends v.GenericSchema>(schema: S, body: Uint8Array, expected: string): v.InferOutput<S> {
-  try {
-    return v.parse(schema, JSON.parse(Buffer.from(body).toString()));
-  } catch (cause) {
-    throw new TwtxtError("bad-request", expected, { cause });
-  }
 }

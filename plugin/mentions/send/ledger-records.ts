@@ -133,17 +133,11 @@ export function feedFolder(feedUrl: string): string {
   return `sent/${shortHash(feedUrl, 16)}`;
 }
 
-/** The record of a mention that needs no further attempt with this text. */
-export function doneKey(folder: string, { instant, pair, text }: LiveMention, ending: FinalOutcome): string {
-  return `${folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
-}
-
-export function goneKey(
-  folder: string,
-  { instant, pair }: Pick<LiveMention, "instant" | "pair">,
-  ending: FinalOutcome,
-): string {
-  return `${folder}/gone/${compact(instant)}-${pair}-${LETTERS[ending]}`;
+/** The key, without the folder, of a mention that needs no further attempt with its text, or is gone. */
+export function toLedgerKey({ instant, pair, text }: LiveMention, ending: FinalOutcome): string {
+  const time = instant.replace(/[-:]/g, "").toLowerCase();
+  const [kind, version] = text === GONE_TEXT ? ["gone", ""] : ["done", `-${text}`];
+  return `${kind}/${time}-${pair}${version}-${LETTERS[ending]}`;
 }
 
 /** Parses the key of any record of a mention. @returns none for another key */
@@ -153,8 +147,4 @@ export function parseLedgerKey(key: string): LedgerName[] {
   const instant = time.replace(/^(....)(..)(..)t(..)(..)(..)z$/, "$1-$2-$3T$4:$5:$6Z");
   const ending = (Object.keys(LETTERS) as FinalOutcome[]).find((name) => LETTERS[name] === letter) ?? null;
   return [{ key, name, kind: kind as LedgerName["kind"], pair, instant, text, isLink: text === LINK_TEXT, ending }];
-}
-
-function compact(instant: string): string {
-  return instant.replace(/[-:]/g, "").toLowerCase();
 }

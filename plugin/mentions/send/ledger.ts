@@ -7,12 +7,10 @@ import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { type Change, listKeys } from "./changes.js";
 import {
-  doneKey,
   type FinalOutcome,
   FinishedRecord,
   feedFolder,
   GONE_TEXT,
-  goneKey,
   type LedgerCounts,
   type LedgerEntry,
   type LedgerName,
@@ -20,6 +18,7 @@ import {
   type LedgerPage,
   parseLedgerKey,
   type StoredLedger,
+  toLedgerKey,
   type UnfinishedMention,
   UnfinishedRecord,
 } from "./ledger-records.js";
@@ -96,20 +95,15 @@ export class MentionLedger {
   }
 
   /** Records the outcome of a mention with this text, and removes the records of earlier texts. */
-  async finish(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
-    if (change.kind === "gone") return this.#finishGone(change, ending, details);
-    const key = doneKey(this.#folder, change.mention, ending);
-    await this.#writeWithRetry(() => writeJson(this.options.store, key, details, { isNew: true }));
+  async finish(change: Change, ending: FinalOutcome, record: FinishedRecord): Promise<void> {
+    const key = `${this.#folder}/${toLedgerKey(record, ending)}`;
+    const isGone = change.kind === "gone";
+    const condition = isGone ? undefined : ({ isNew: true } as const);
+    await this.#writeWithRetry(() => writeJson(this.options.store, key, record, condition));
     // The record of an earlier text that was sent stays until a later one is sent, since its receiver still has it.
-    const isOver = (record: LedgerName) => record.key !== key && (ending === "sent" || record.ending !== "sent");
+    const isOver = (other: LedgerName) =>
+      isGone || (other.key !== key && (ending === "sent" || other.ending !== "sent"));
     await this.forget(listKeys({ ...change, done: change.done.filter(isOver) }));
-  }
-
-  /** Keeps a record for the author, which no comparison with the feed reads. */
-  async #finishGone(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
-    const key = goneKey(this.#folder, details, ending);
-    await this.#writeWithRetry(() => writeJson(this.options.store, key, details));
-    await this.forget(listKeys(change));
   }
 
   async postpone(record: UnfinishedRecord, { unfinished }: Change): Promise<void> {

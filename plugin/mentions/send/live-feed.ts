@@ -14,17 +14,20 @@ import { StoredUrl } from "../mention.js";
 /** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;
 
-export interface LiveFeed {
+interface Part {
+  header: FeedHeader;
+  twts: ParsedTwt[];
+  /** The URL of the newest archive, or of the one before; `null` for none. */
+  archive: string | null;
+}
+
+export interface LiveFeed extends Part {
   /** The URL for references: its first `url` field, or where it was read. */
   identity: string;
   /** `null` if it has none that is valid in a mention. */
   nick: string | null;
   /** The values of its `url` field. */
   names: string[];
-  header: FeedHeader;
-  twts: ParsedTwt[];
-  /** The URL of the newest archive; `null` for none. */
-  archive: string | null;
 }
 
 export interface Archives {
@@ -84,12 +87,6 @@ export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Pr
     }
   }
   return { twts, trouble: null };
-}
-
-interface Part {
-  header: FeedHeader;
-  twts: ParsedTwt[];
-  archive: string | null;
 }
 
 /** @throws TwtxtError `feed-not-live`, and as `ask` does */

@@ -33,19 +33,11 @@ export async function postMention(
   attempts: readonly [Attempt, ...Attempt[]],
   now: Clock,
 ): Promise<Answer> {
-  const [first, ...others] = attempts;
-  let answer = await postAttempt(ask, endpoint, first, now);
-  for (const attempt of others) {
-    const isRefused = answer.outcome === "refused" && (answer.status ?? 0) >= 400;
-    if (!isRefused) break;
-    answer = await postAttempt(ask, endpoint, attempt, now);
-  }
-  return answer;
-}
-
-async function postAttempt(ask: Ask, endpoint: string, attempt: Attempt, now: Clock): Promise<Answer> {
+  const [attempt, next, ...others] = attempts;
   const { source, target } = attempt;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = new URLSearchParams({ source: source.url, target }).toString();
-  return { ...(await post(ask, endpoint, { headers, body }, now)), ...attempt };
+  const answer = await post(ask, endpoint, { headers, body }, now);
+  const isRefused = answer.outcome === "refused" && (answer.status ?? 0) >= 400;
+  return isRefused && next ? postMention(ask, endpoint, [next, ...others], now) : { ...answer, ...attempt };
 }

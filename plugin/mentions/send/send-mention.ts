@@ -4,36 +4,26 @@ import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isAttemptAhead, nextAttempt } from "../../http/retry.js";
 import { hostQueue } from "../host-queue.js";
-import type { NetworkName } from "../networks/network.js";
 import { formatReference } from "../reference.js";
 import type { Change, WaitingChange } from "./changes.js";
 import { type FoundEndpoint, findEndpoint, ServerBusyError, whyNotRequested } from "./discover.js";
 import type { EndpointCache } from "./endpoint-cache.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
-import type { FinalOutcome, UnfinishedMention } from "./ledger-records.js";
+import type { FinalOutcome, LedgerEntry, UnfinishedMention } from "./ledger-records.js";
 import type { LiveMention } from "./live-feed.js";
 import { type Answer, type Attempt, postMention, type Source } from "./post-mention.js";
 import { comparableLink, type LinksOfPage, type SiteLinks } from "./site-links.js";
 
-export interface MentionReport {
+/** The URL of a copy on a network is the endpoint once it is posted. */
+export interface MentionReport
+  extends Pick<LedgerEntry, "timestamp" | "nick" | "target" | "isLink" | "network" | "endpoint" | "status" | "next"> {
   kind: Change["kind"];
-  timestamp: string;
-  nick: string | null;
-  target: string;
-  /** Whether it is a link in the body of a post, and not a mention in a twt. */
-  isLink: boolean;
-  /** The network of a copy of the post, whose URL is the endpoint once it is posted. */
-  network?: NetworkName | undefined;
-  /** `null` if none was found or looked for. */
-  endpoint: string | null;
+  /** `null` if no endpoint was found or looked for. */
   method: FoundEndpoint["method"] | null;
   /** `would be sent` in a dry run; `retry` failed and is tried again; `waiting` was not tried in this run. */
   outcome: FinalOutcome | "retry" | "waiting" | "would be sent";
-  status: number | null;
   /** Half a sentence; `null` for a success, unless a copy has no picture. */
   why: string | null;
-  /** Time of the next attempt, `YYYY-MM-DDThh:mm:ss.sssZ`. */
-  next: string | null;
 }
 
 /**
