@@ -126,7 +126,7 @@ export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
 /** A message about an ambiguous prefix shows this many more characters of each id. */
 const MORE_CHARACTERS = 4;
 
-export const SHOWN_LENGTH = 8;
+const SHOWN_LENGTH = 8;
 
 /** An id as it is shown; can be typed too. */
 export function shortId(id: string): string {

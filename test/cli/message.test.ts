@@ -55,19 +55,15 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(all.stderr).toBe(`52 messages${unread.replace("50", "52")}, 52 unreadable.\n`);
   });
 
-  it("reads the inbox up to the messages whose ids are as long as in lists, and all of it for a shorter one", async () => {
+  it("is requested alone by the start of its id, however many there are", async () => {
     const { bob } = await correspondents(["bob"]);
     for (let n = 0; n < 52; n += 1) await fetch(bob.endpoint, { method: "POST", body: Uint8Array.from(sealed(n)) });
     const [oldest, newest] = [idOf(sealed(0)), idOf(sealed(51))];
-    for (const [id, pages] of [
-      [newest.slice(0, 8), 1],
-      [oldest.slice(0, 8), 2],
-      [newest.slice(0, 7), 2],
-    ] as const) {
+    for (const id of [newest, newest.slice(0, 7), oldest.slice(0, 8)]) {
       bob.requests.length = 0;
       const { stdout } = await bob.message("read", id, "--json");
       expect(JSON.parse(stdout)).toMatchObject([{ id: id.startsWith(oldest.slice(0, 7)) ? oldest : newest }]);
-      expect(bob.requests).toEqual(Array(pages).fill("GET 200"));
+      expect(bob.requests).toEqual(["GET 200"]);
     }
   });
 

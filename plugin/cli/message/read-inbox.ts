@@ -27,7 +27,6 @@ import {
   type OwnSiteValues,
   one,
   oneByPrefix,
-  SHOWN_LENGTH,
   shortId,
   withDefault,
   zeroOrMore,
@@ -187,19 +186,11 @@ export async function verifiedSender(
   );
 }
 
-/**
- * Reads pages until each id is found. One that is shorter than in lists may be that of several messages, so all are read.
- *
- * @throws TwtxtError `not-found`
- */
+/** @throws TwtxtError `not-found` */
 async function findMessages(ids: readonly string[], inbox: InboxClient): Promise<InboxMessage[]> {
-  const read: InboxMessage[] = [];
-  const isFound = (id: string) => id.length >= SHOWN_LENGTH && read.some((message) => message.id.startsWith(id));
-  for await (const page of inbox.newestFirst(NEWEST)) {
-    read.push(...page);
-    if (ids.every(isFound)) break;
-  }
-  return [...new Set(ids.map((id) => oneByPrefix(id, read, "message in your inbox")))];
+  const found = new Map<string, InboxMessage>();
+  for (const id of ids) for (const message of await inbox.find(id)) found.set(message.id, message);
+  return [...new Set(ids.map((id) => oneByPrefix(id, [...found.values()], "message in your inbox")))];
 }
 
 /** Keeps messages that a contact signed: the contact's host may be down, or the contact had another key then. */

@@ -28,7 +28,7 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
 /**
  * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first, or newest first with `order=newest`.
  *
- * `after` is strict. A message has a later time than those stored before it began to be stored, so readers poll with a cursor
+ * With `id`, lists only messages whose IDs start with this text, oldest first. `after` is strict. A message has a later time than those stored before it began to be stored, so readers poll with a cursor
  * that is a minute old. `Link: rel="next"` leads to the next page.
  * A matching `If-None-Match` costs one listing of as many keys.
  *
@@ -42,15 +42,12 @@ export async function listMessages(
   user: string,
   messages: StoredMessages,
 ): Promise<Response> {
-  const { after, ...query } = parseParameters(request.url, ["after", "limit", "order"]);
-  const { limit, order } = query;
+  const { after, ...query } = parseParameters(request.url, ["after", "limit", "order", "id"]);
+  const { limit, order, id } = query;
   if (order !== undefined && order !== NEWEST) throw new TwtxtError("bad-request", `"order" can only be "${NEWEST}".`);
   const start = after === undefined ? null : parseCursor(after);
-  const found = await messages.list(user, {
-    after: start,
-    limit: parseLimit(limit, MAX_LIMIT),
-    isReversed: order === NEWEST,
-  });
+  const range = { after: start, limit: parseLimit(limit, MAX_LIMIT), isReversed: order === NEWEST };
+  const found = await (id === undefined ? messages.list(user, range) : messages.findByPrefix(user, id, range));
   const page = selectFirst(found.page);
   const last = found.isMore || page.length < found.page.length ? page.at(-1) : undefined;
 

@@ -81,6 +81,15 @@ export class StoredMessages {
     return { page: withoutCopies(parseMessages(keys.slice(0, limit))), isMore: keys.length > limit };
   }
 
+  /** As {@link list}, those whose IDs start with a text, oldest first. Reads the keys of all messages. */
+  async findByPrefix(user: string, prefix: string, { after, limit }: { after: Place | null; limit: number }) {
+    const toPlace = ({ created, id }: Place) => `${toOrder(created)}-${id}`;
+    const isWanted = (message: Place) =>
+      message.id.startsWith(prefix) && (after === null || toPlace(message) > toPlace(after));
+    const found = (await this.all(user)).filter(isWanted);
+    return { page: found.slice(0, limit), isMore: found.length > limit };
+  }
+
   /** @param id - of a message that may arrive */
   async survey(user: string, id: string): Promise<InboxState> {
     const [stored, deleted] = await Promise.all([

@@ -111,6 +111,19 @@ export class InboxClient {
     for await (const page of this.#pages(`?${query}`)) if (page) yield page.messages;
   }
 
+  /**
+   * The messages whose ids start with a text. A host that cannot search lists all, page by page.
+   *
+   * @throws TwtxtError as {@link InboxClient.list}
+   */
+  async find(prefix: string): Promise<InboxMessage[]> {
+    const found: InboxMessage[] = [];
+    for await (const page of this.#pages(`?${new URLSearchParams({ id: prefix })}`)) {
+      found.push(...(page?.messages ?? []).filter(({ id }) => id.startsWith(prefix)));
+    }
+    return found;
+  }
+
   /** @returns `null` instead of the first page if nothing changed since `etag` */
   async *#pages(first: string, etag?: string): AsyncGenerator<MessageList | null> {
     const paths = new Set<string>();

@@ -126,6 +126,18 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?order=newest&after=${oldest}`)).toEqual([[]]);
   });
 
+  it("200: finds messages by the start of their ids, on pages too", async () => {
+    const alice = await filledInbox(250);
+    const ids = idsOf(0, 250);
+    const [first = ""] = ids;
+    expect(await pages(alice, `${INBOX}?id=${first.slice(0, 8)}`)).toEqual([[first]]);
+    expect(await pages(alice, `${INBOX}?id=${"0".repeat(64)}`)).toEqual([[]]);
+    const alike = ids.filter((id) => id.startsWith("a"));
+    const found = await pages(alice, `${INBOX}?id=a&limit=4`);
+    expect(found.length).toBe(Math.ceil(alike.length / 4));
+    expect(found.flat()).toEqual(alike);
+  });
+
   it("200: splits messages of one millisecond between pages, each once", async () => {
     const alice = alicesInbox();
     const bodies = Array.from({ length: 7 }, (_, n) => sealed(n));
