@@ -86,6 +86,11 @@ export class MentionView {
     for (const entry of this.#entries.values()) yield this.read(entry);
   }
 
+  /** The mentions in a state, the newest first. @param after - as for {@link newestFirst} */
+  newestInState(state: StoredMention["state"], after?: ListItem): Iterable<Entry> {
+    return this.#lists.newestFirst(toList("state", state), after);
+  }
+
   /** @param page - the mentions of this page and its conversation; default: all. @param after - those older than this one */
   newestFirst(page?: string, after?: ListItem): Iterable<Entry> {
     return this.#lists.newestFirst(page === undefined ? ALL : toList("page", page), after);

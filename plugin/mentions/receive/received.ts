@@ -31,8 +31,11 @@ export class ReceivedMentions {
     const view = await this.journal.read();
     // Forged cursors would fill the CDN's cache. PROTOCOL 2.4, "The answer"
     if (start && view.entry(start.id)?.received !== start.received) throw noCursor();
+    // Few may be held or rejected among all.
+    const isOfState = state !== undefined && target === undefined && !withPlaces;
+    const entries = isOfState ? view.newestInState(state, start) : view.newestFirst(target, start);
     function* selectEntries() {
-      for (const entry of view.newestFirst(target, start)) {
+      for (const entry of entries) {
         if (entry.received < since) return;
         const isWanted = state === undefined ? entry.state !== "removed" : entry.state === state;
         const mayBePlace = withPlaces && (target === undefined || entry.above.includes(target));
