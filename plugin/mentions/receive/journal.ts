@@ -127,6 +127,9 @@ export class Journal {
    */
   async compact(): Promise<number> {
     const { now } = this.options;
+    await this.#events.list();
+    // After the first run of a process, an hour without mentions costs this listing alone.
+    if (this.#snapshot && this.#events.count === 0 && !this.#snapshots.hasMoved) return 0;
     this.#events.expectSnapshot();
     await this.read();
     const snapshot = this.#snapshot ?? NO_SNAPSHOT;
