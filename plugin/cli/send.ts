@@ -31,11 +31,14 @@ import { FOLDER, flag, HOSTS_OPTION, number, option, SITE_API_OPTIONS, url, type
 import { formatTable, printData, type Terminal } from "./terminal.js";
 
 const NAME = "send";
+/** The number of mentions that are listed without `--all`. */
+const NEWEST = 50;
 
 const OPTIONS = {
   "dry-run": flag("lists what would be sent where, and sends nothing"),
   now: flag("also tries mentions that wait for their next attempt; that attempt stays scheduled"),
   list: flag("asks your site, and lists each mention as sent, waiting, failed or withdrawn, and why; sends nothing"),
+  all: flag(`with --list: lists all of them, not only the newest ${NEWEST}`),
   feed: option(url("https://alice.example/twtxt.txt"), "another feed than that of the site here"),
   store: option(FOLDER, "the folder that records what was sent (default: the data folder, like serve)"),
   backfill: option(number(0, 999_999), "also sends the newest N twts that the first run skipped"),
@@ -47,7 +50,6 @@ type Values = ValuesOf<typeof OPTIONS>;
 
 /** How long to wait for another run. A run that was killed blocks the next one for a shorter time. */
 const PATIENCE_MS = 45_000;
-const ALL = Number.POSITIVE_INFINITY;
 
 export const send = command({
   name: NAME,
@@ -62,6 +64,7 @@ export const send = command({
 1 mention to send. Nothing was sent.`,
   async run(values, _, terminal) {
     if (values.list) return listSent(values, terminal);
+    if (values.all) throw misuse(NAME, "--all lists, so it needs --list.");
     const source = await findSource(values, terminal);
     const options = sendOptions(source, values, terminal);
     const { environment, now } = terminal;
@@ -158,8 +161,9 @@ async function listSent(values: Values, terminal: Terminal): Promise<number> {
   if (values.now || values["dry-run"] || values.backfill !== undefined) {
     throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
   }
+  const most = values.all ? Number.POSITIVE_INFINITY : NEWEST;
   const isOfSite = values.feed === undefined && values.store === undefined;
-  const told = isOfSite ? await askSiteState(values, terminal, ALL) : null;
+  const told = isOfSite ? await askSiteState(values, terminal, most) : null;
   if (told !== null && "sent" in told) return showSent(told.sent, "site", values, terminal);
   const isHere = told === null || (await loadSite(terminal, values.settings)).settings.host !== "netlify";
   if (!isHere)
@@ -175,7 +179,7 @@ async function listSent(values: Values, terminal: Terminal): Promise<number> {
       `Your site could not be asked. ${told.message}\nThis is what this machine knows, not what your site knows:`,
     );
   }
-  return showSent(await readSentMentions(store, feedUrl, ALL), "machine", values, terminal);
+  return showSent(await readSentMentions(store, feedUrl, most), "machine", values, terminal);
 }
 
 function showSent(
@@ -184,10 +188,13 @@ function showSent(
   values: Values,
   terminal: Terminal,
 ): number {
-  printData({ from, mentions }, formatMentions(mentions), values, terminal);
+  printData({ from, mentions }, formatTable(mentions.map(formatCells)), values, terminal);
   const sum = sumOutcomes(counts);
   const hint = counts.waiting && from === "machine" ? ` To try what waits at once: ${typed("send --now")}` : "";
-  terminal.say(sum === "" ? "No mentions were sent yet." : `${sum}.${hint}`);
+  const total = Object.values(counts).reduce((one, other) => one + other, 0);
+  const more =
+    mentions.length < total ? `, the newest ${mentions.length} listed. All: ${typed("send --list --all")}` : "";
+  terminal.say(sum === "" ? "No mentions were sent yet." : `${sum}${more}.${hint}`);
   return 0;
 }
 

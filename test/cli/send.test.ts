@@ -245,6 +245,21 @@ describe("eleventy-twtxt send", () => {
     expect(requestCounts()).toEqual(before);
   });
 
+  it("with --list shows the newest 50, and with --all all of them", async () => {
+    const { made, bob, site, allowed } = await home();
+    const minute = (at: number) => `2026-11-20T08:${String(at).padStart(2, "0")}:00Z`;
+    made.twts = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [minute(at), bob.mention]));
+    await send(site.folder, allowed);
+    const { stdout, stderr } = await send(site.folder, ["--list"]);
+    expect(stdout.split("\n").map((line) => line.slice(0, 20))).toEqual(
+      Array.from({ length: 50 }, (_, at) => minute(50 - at)),
+    );
+    expect(stderr).toBe("51 sent, the newest 50 listed. All: eleventy-twtxt send --list --all.");
+    const all = await send(site.folder, ["--list", "--all"]);
+    expect(all.stdout.split("\n")).toHaveLength(51);
+    expect(all.stderr).toBe("51 sent.");
+  });
+
   it("marks links as such: with --dry-run, when they are sent, and with --list", async () => {
     const made = await alice();
     const bob = await neighbour("bob", "HTML");
@@ -293,6 +308,7 @@ describe("eleventy-twtxt send", () => {
     [["--bakfill", "3"], 'there is no option "--bakfill". Did you mean "--backfill"?'],
     [["--backfill", "few"], '--backfill: expected a number from 0 to 999999, got "few".'],
     [["now"], 'expected no arguments, got "now".'],
+    [["--all"], "--all lists, so it needs --list."],
     [["--list", "--now", "--feed", "https://alice.example/twtxt.txt", "--store", "kept"], "--list sends nothing."],
     [["--feed", "alice.example"], '--feed: expected a URL such as "https://alice.example/twtxt.txt"'],
     [["--feed", "https://alice.example/twtxt.txt"], "name a folder with --store"],
