@@ -1,5 +1,5 @@
 // plugin/client/session.ts: access to the client: links with a token, the session, the checks of each request, and the user who connects.
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { endianness, release } from "node:os";
@@ -8,6 +8,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import { sizeText } from "../author/amounts.js";
 import { TwtxtError } from "../errors.js";
 import { readEssence } from "../http/respond.js";
+import { isSameSecret } from "../http/secret.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
 
 export const CLIENT_HOST = "127.0.0.1";
@@ -95,7 +96,7 @@ export class Session {
    */
   open(c: ClientRequest): void {
     const token = c.req.query("token") ?? "";
-    if (this.#token === null || !isSame(token, this.#token)) {
+    if (this.#token === null || !isSameSecret(token, this.#token)) {
       if (this.#hasCookie(c)) return;
       throw this.#locked(
         "This link does not work: each one works once. Look at the terminal where eleventy-twtxt client runs: it shows a new one.",
@@ -124,7 +125,7 @@ export class Session {
   }
 
   #hasCookie(c: ClientRequest): boolean {
-    return isSame(getCookie(c, this.#cookie) ?? "", this.#secret);
+    return isSameSecret(getCookie(c, this.#cookie) ?? "", this.#secret);
   }
 
   async #checkChange(c: ClientRequest, maxBytes: number): Promise<void> {
@@ -132,7 +133,7 @@ export class Session {
     if (c.req.header("origin") !== this.origin) throw foreignPage();
     const sent = c.req.header(CSRF_HEADER);
     checkSize(c.req.header("content-length"), sent === undefined ? Math.min(maxBytes, MAX_FORM_BYTES) : maxBytes);
-    if (!isSame(sent ?? (await formToken(c)), this.#csrfToken)) {
+    if (!isSameSecret(sent ?? (await formToken(c)), this.#csrfToken)) {
       throw new TwtxtError(
         "not-allowed",
         "This form is from an earlier run of the client. Reload the page and try again.",
@@ -172,12 +173,6 @@ async function formToken(c: ClientRequest): Promise<string> {
 
 function randomText(): string {
   return randomBytes(32).toString("base64url");
-}
-
-/** Compares digests in constant time, so that the time reveals nothing about the secret. */
-function isSame(one: string, other: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
 }
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];

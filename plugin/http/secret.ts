@@ -1,4 +1,5 @@
 // plugin/http/secret.ts: secrets in the environment that open parts of the site.
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { Log } from "./respond.js";
 
 /**
@@ -13,4 +14,10 @@ export function checkSecret(variable: string, secret: string, off: string, log: 
     `${variable}: expected at least 22 letters, digits, "-" and "_", or 32 hex digits, such as from \`openssl rand -hex 16\`. ${off} off until then.`,
   );
   return false;
+}
+
+/** Compares digests in constant time, so that the time reveals nothing about the secret. */
+export function isSameSecret(one: string, other: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
 }

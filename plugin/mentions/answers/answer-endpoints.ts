@@ -96,15 +96,14 @@ async function openLink(request: HttpRequest, guest: string, parts: EndpointPart
 }
 
 function readerPage({ address, isConfirmed }: Reader, words: AnswerWords) {
-  const title = escapeHtml(fillIn(isConfirmed ? words.confirmed : words.question, { address }));
+  const title = fillIn(isConfirmed ? words.confirmed : words.question, { address });
   const button = (value: string, text: string) => `<button name="do" value="${value}">${escapeHtml(text)}</button>`;
   const buttons = isConfirmed
     ? button("stop", words.stop)
     : `${button("confirm", words.confirm)}\n${button("stop", words.remove)}`;
-  return { title, content: `<h1>${title}</h1>\n<form method="post">\n${buttons}\n</form>`, status: 200 };
+  return { title, content: `<form method="post">\n${buttons}\n</form>`, status: 200 };
 }
 
 function endedPage(words: AnswerWords, status: number) {
-  const [title, text] = [escapeHtml(words.ended), escapeHtml(words.endedText)];
-  return { title, content: `<h1>${title}</h1>\n<p>${text}</p>`, status };
+  return { title: words.ended, content: `<p>${escapeHtml(words.endedText)}</p>`, status };
 }

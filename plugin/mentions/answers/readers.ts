@@ -1,10 +1,11 @@
 // plugin/mentions/answers/readers.ts: the readers who want to be told of answers by mail. PROTOCOL 2.6
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, countedSince, isAhead } from "../../clock.js";
 import { serialize } from "../../concurrency.js";
 import { listNetworks, SHARES } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
+import { isSameSecret } from "../../http/secret.js";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
@@ -137,8 +138,7 @@ export class AnswerReaders {
     const readers = await this.readAll();
     // A stranger may ask for "toString".
     const reader = Object.hasOwn(readers, guest) ? readers[guest] : undefined;
-    const [given, known] = [Buffer.from(key), Buffer.from(reader?.key ?? "")];
-    return reader && given.length === known.length && timingSafeEqual(given, known) ? reader : null;
+    return reader && isSameSecret(key, reader.key) ? reader : null;
   }
 
   async confirm(guest: string): Promise<void> {

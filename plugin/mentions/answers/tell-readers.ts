@@ -7,7 +7,7 @@ import type { ReaderMail } from "../inform/mail.js";
 import { readWords } from "../mention.js";
 import type { MentionView } from "../receive/mention-view.js";
 import { toSource } from "../reference.js";
-import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
+import { plainName, quoteExcerpt } from "../verify/source-text.js";
 import { type AnswerReaders, type Due, MESSAGES, type Reader } from "./readers.js";
 
 /** Answers quoted in a mail; the rest is counted. */
@@ -139,7 +139,7 @@ function answerMail(due: Due, answers: readonly Answer[], context: MailContext):
 function quote(answers: readonly Answer[]): string[] {
   const quoted = answers
     .slice(0, QUOTED)
-    .map(({ author, text, url }) => [author, ...quotedLines(excerpt(text)), url].join("\n"));
+    .map(({ author, text, url }) => [author, ...quoteExcerpt(text), url].join("\n"));
   const more = answers.length - quoted.length;
   return [...quoted, ...(more > 0 ? [`+ ${more}`] : [])];
 }

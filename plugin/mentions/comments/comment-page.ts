@@ -3,7 +3,7 @@ import { type TwtxtError, type TwtxtErrorCode, toStatus } from "../../errors.js"
 import type { CommentWords } from "../../options/comment-words.js";
 import type { SharedWords } from "../../options/contact-words.js";
 import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
-import { element, escapeHtml, type MarkupElement, toHtml } from "../../site/html.js";
+import { element, type MarkupElement, toHtml } from "../../site/html.js";
 import { GUEST } from "../../site/visible-name.js";
 import { type AnsweringSite, answerPage, backLink, ownPage, refusal } from "../receive/endpoint-page.js";
 import type { CommentFields } from "./comment-fields.js";
@@ -46,12 +46,11 @@ export function commentRefusal(error: TwtxtError, fields: CommentFields, pages: 
 function writePage(
   { title, sentence, ...answer }: { title: string; sentence: MarkupElement[]; status: number; cache?: string },
   { target, "reply-to": replyTo, ...typed }: CommentFields,
-  { site, lang, ...parts }: CommentPages,
+  { site, lang, ...pages }: CommentPages,
 ): Response {
   // Where a form cannot be sent, there is nothing to type.
   const isUseless = sentence.length > 0 && typed.text === "";
-  const form = isUseless ? [] : [commentForm({ ...parts, target, replyTo, typed })];
-  const content = [element("h1", {}, title), ...sentence, ...form].map(toHtml).join("\n");
-  const back = backLink(ownPage(target, site));
-  return answerPage(site, { title: escapeHtml(title), content: `${content}\n${back}`, lang, ...answer });
+  const form = isUseless ? [] : [commentForm({ ...pages, target, replyTo, typed })];
+  const parts = [...sentence, ...form].map(toHtml);
+  return answerPage(site, { title, content: [...parts, backLink(ownPage(target, site))].join("\n"), lang, ...answer });
 }

@@ -7,7 +7,7 @@ import { readWords, type StoredMention } from "../mention.js";
 import { toMentionVersion } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { toSource } from "../reference.js";
-import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
+import { plainName, quoteExcerpt } from "../verify/source-text.js";
 import type { DecisionLinks } from "./decision-links.js";
 
 /** Mentions quoted in a mail and in a note; the rest is counted. */
@@ -129,7 +129,7 @@ function formatPassage(mention: StoredMention, { siteIndex, links }: NewsContext
   const command = `npx eleventy-twtxt mentions approve ${decisionName(id, toMentionVersion(mention))}`;
   return [
     formatHeadline(mention, siteIndex),
-    ...quotedLines(excerpt(readWords(mention))),
+    ...quoteExcerpt(readWords(mention)),
     toSource(mention),
     ...(state === "held"
       ? [links ? `Held. To approve or reject it: ${links.format(mention)}` : `Held. To show it: ${command}`]

@@ -1,5 +1,4 @@
 // plugin/mentions/inform/mentions-feed.ts: the author's private feed of mentions.
-import { createHash, timingSafeEqual } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { formatFeed } from "../../feed/feed.js";
 import { adjustForPeers } from "../../feed/peers.js";
@@ -7,12 +6,12 @@ import { formatTimestamp } from "../../feed/timestamp.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { groupBy } from "../../groups.js";
 import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } from "../../http/respond.js";
-import { checkSecret } from "../../http/secret.js";
+import { checkSecret, isSameSecret } from "../../http/secret.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import { firstWithin, newestFirst } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
-import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
+import { plainName, quoteExcerpt } from "../verify/source-text.js";
 
 const methods: readonly string[] = ROUTES.mentionsFeed.methods;
 
@@ -38,12 +37,12 @@ const PRIVATE = {
  * @see PROTOCOL 2.5
  */
 export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts): Handler {
-  const isRight = token === undefined ? null : tokenCheck(token, log);
+  const isOn = token !== undefined && checkSecret("TWTXT_MENTIONS_TOKEN", token, "mentions.txt is", log);
 
   return async (request) => {
-    if (!isRight) throw new TwtxtError("not-found", "There is nothing here.");
+    if (!isOn) throw new TwtxtError("not-found", "There is nothing here.");
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
-    if (!readTokens(request).some(isRight)) return refusal();
+    if (!readTokens(request).some((given) => isSameSecret(given, token))) return refusal();
     const feed = formatNotices({ nick, url }, await readNewest(list));
     // Not cached, so the answer needs no `Vary`.
     const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
@@ -81,13 +80,6 @@ function toSecond(mention: StoredMention | undefined): string {
   return formatTimestamp(Date.parse(mention?.received ?? ""));
 }
 
-/** @returns `null` for a weak token, which is logged with what to do */
-function tokenCheck(token: string, log: Log): ((given: string) => boolean) | null {
-  if (!checkSecret("TWTXT_MENTIONS_TOKEN", token, "mentions.txt is", log)) return null;
-  const expected = digest(token);
-  return (given) => timingSafeEqual(digest(given), expected);
-}
-
 /** The tokens of a request: from its credentials and its query. */
 function readTokens(request: HttpRequest): string[] {
   const [, encoded = ""] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
@@ -100,10 +92,6 @@ function refusal(): Response {
     ...PRIVATE,
     "www-authenticate": 'Basic realm="mentions", charset="UTF-8"',
   });
-}
-
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 /**
@@ -141,10 +129,6 @@ function formatTexts(mentions: readonly StoredMention[]): string {
 
 function formatPassage(mention: StoredMention): string {
   const held = mention.state === "held" ? " (held)" : "";
-  const lines = [
-    `${plainName(mention)} mentioned you${held}:`,
-    ...quotedLines(excerpt(mention.text)),
-    toSource(mention),
-  ];
+  const lines = [`${plainName(mention)} mentioned you${held}:`, ...quoteExcerpt(mention.text), toSource(mention)];
   return lines.join(LINE_SEPARATOR);
 }

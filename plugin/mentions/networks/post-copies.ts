@@ -14,9 +14,10 @@ import { type LedgerOptions, MentionLedger, type MentionSource } from "../send/l
 import { FinishedRecord, type LedgerName, type StoredLedger } from "../send/ledger-records.js";
 import { type LiveFeed, type LiveMention, readAnyFeed, readArchives, shortHash } from "../send/live-feed.js";
 import {
-  type AttemptResult,
   type DeliveryOptions,
   type MentionReport,
+  NO_RESULT,
+  type Result,
   recordResult,
   reportOfWaiting,
   resultOfError,
@@ -71,7 +72,7 @@ class AccountRun {
   readonly #ledger: MentionLedger;
   readonly #reports: MentionReport[] = [];
   /** The failure after which nothing more is asked in this run. */
-  #failure: AttemptResult | null = null;
+  #failure: Result | null = null;
   /** Why pictures were left out of the copy that is being posted. */
   #leftOut: string[] = [];
 
@@ -171,14 +172,14 @@ class AccountRun {
   async #attempt(change: Change, known: MentionSource, work: () => Promise<Copy | null>): Promise<void> {
     const result = await this.#run(work);
     const ended = await recordResult(change, known, result, { ...this.options, ledger: this.#ledger });
-    const report = { ...toReport(change, known.mention), endpoint: result.endpoint, ...ended };
+    const report = { ...toReport(change, known.mention), ...ended };
     this.#reports.push(report);
     this.options.onMention?.(report);
   }
 
-  async #run(work: () => Promise<Copy | null>): Promise<AttemptResult> {
+  async #run(work: () => Promise<Copy | null>): Promise<Result> {
     const { account, options } = this;
-    const blank = { endpoint: account.place, status: null, why: null, notBefore: null, isAsked: true };
+    const blank = { ...NO_RESULT, endpoint: account.place };
     if (options.isDryRun) return { ...blank, outcome: "would be sent" };
     if (options.isOver()) return { ...blank, outcome: "waiting" };
     if (this.#failure) return { ...this.#failure, isAsked: false };

@@ -76,8 +76,7 @@ function question(mention: StoredMention, siteIndex: SiteIndex): Page {
   const title = formatHeadline(mention, siteIndex);
   const source = escapeHtml(toSource(mention));
   const blocked = mention.author.guest ? "this reader" : escapeHtml(readSource(mention));
-  const content = `<h1>${escapeHtml(title)}</h1>
-<blockquote dir="auto">${plainTextMarkup(readWords(mention)).map(toHtml).join("")}</blockquote>
+  const content = `<blockquote dir="auto">${plainTextMarkup(readWords(mention)).map(toHtml).join("")}</blockquote>
 <p><a href="${source}" rel="nofollow ugc noopener noreferrer">${source}</a></p>
 <form method="post">
 <button name="decision" value="shown">Approve</button>
@@ -91,8 +90,7 @@ async function decided(mention: StoredMention, { blockList }: DecisionParts["mod
   const name = decisionName(mention.id, toMentionVersion(mention));
   const source = readSource(mention);
   const isBlocked = (await blockList?.read())?.includes(source);
-  const content = `<h1>${title}</h1>
-<p>To change this: <code>npx eleventy-twtxt mentions ${undo} ${name}</code></p>${
+  const content = `<p>To change this: <code>npx eleventy-twtxt mentions ${undo} ${name}</code></p>${
     isBlocked ? `\n<p>Blocked: <code>npx eleventy-twtxt mentions unblock ${escapeHtml(source)}</code></p>` : ""
   }`;
   return { title, content, status: 200 };
@@ -100,8 +98,7 @@ async function decided(mention: StoredMention, { blockList }: DecisionParts["mod
 
 function expired(): Page {
   const title = "This link is no longer valid";
-  const content = `<h1>${title}</h1>
-<p>It is valid for seven days, and only while the mention is as it was. To see what waits for you: <code>npx eleventy-twtxt mentions --state held</code></p>`;
+  const content = `<p>It is valid for seven days, and only while the mention is as it was. To see what waits for you: <code>npx eleventy-twtxt mentions --state held</code></p>`;
   return { title, content, status: 410 };
 }
 

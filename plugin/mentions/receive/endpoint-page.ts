@@ -43,13 +43,12 @@ export function explanationPage(site: AnsweringSite, isHead: boolean): Response 
   const home = new URL(".", site.feedUrl).href;
   const lang = chooseLanguage(site.findLanguage?.(home) ?? "en");
   const { receives, explained } = chooseEndpointWords(lang);
-  const content = `<h1>${receives}</h1>
-<p>${explained.replace(/\{(\w+)\}/g, "<code>$1</code>")}</p>
+  const content = `<p>${explained.replace(/\{(\w+)\}/g, "<code>$1</code>")}</p>
 ${formHtml({ source: "", target: site.feedUrl }, lang)}
 ${backLink(home)}`;
   const { title } = chooseWords(lang);
   return answerPage(site, {
-    ...{ title, content: isHead ? null : content, status: 200, cache: "public, max-age=3600", lang },
+    ...{ title, heading: receives, content: isHead ? null : content, status: 200, cache: "public, max-age=3600", lang },
   });
 }
 
@@ -62,7 +61,7 @@ export function outcomePage(
   const lang = chooseLanguage(site.findLanguage?.(target) ?? "en");
   const { thanks: title, ...sentences } = chooseEndpointWords(lang);
   const sentence = sentences[outcome === "no verdict" ? "silent" : outcome];
-  const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
+  const content = `<p>${sentence}</p>\n${backLink(target)}`;
   return answerPage(site, { title, content, status, lang });
 }
 
@@ -73,8 +72,7 @@ export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite):
   const { failed: title } = words;
   const word = SENTENCES[error.code];
   const english = [error.message, HINTS[error.code] ?? ""].join(" ").trim();
-  const content = `<h1>${title}</h1>
-${toHtml(refusal(english, word && words[word], lang))}
+  const content = `${toHtml(refusal(english, word && words[word], lang))}
 ${formHtml(form, lang)}
 ${backLink(ownPage(form.target, site))}`;
   return answerPage(site, { title, content, status: toStatus(error.code), lang });
@@ -107,6 +105,8 @@ export function ownPage(target: string, { feedUrl }: AnsweringSite): string {
 
 interface EndpointAnswer {
   title: string;
+  /** Default: the title. */
+  heading?: string;
   /** `null` for an answer without a body. */
   content: string | null;
   status: number;
@@ -123,12 +123,15 @@ const PLACE = /<div class=["']?twtxt-answer["']?>[\s\S]*?<\/div>/;
 /** A page in the layout of the site, or a plain one. */
 export function answerPage(
   { endpointPage }: AnsweringSite,
-  { title, content, status, cache = "no-store", style = "", lang = "en" }: EndpointAnswer,
+  { title, heading = title, content, status, cache = "no-store", style = "", lang = "en" }: EndpointAnswer,
 ): Response {
   const isPlain = endpointPage === undefined;
+  // The page of the layout has its own `<h1>`.
+  const tag = isPlain ? "h1" : "h2";
+  const answer = `<${tag}>${escapeHtml(heading)}</${tag}>\n${content}`;
   const html = isPlain
-    ? plainPage(title, content ?? "", { style, lang })
-    : layoutPage(endpointPage, content ?? "", lang);
+    ? plainPage(escapeHtml(title), answer, { style, lang })
+    : endpointPage.replace(PLACE, () => `<div class="twtxt-answer" lang="${lang}">\n${answer}\n</div>`);
   return new Response(content === null ? null : html, {
     status,
     headers: {
@@ -154,12 +157,6 @@ export function privatePage(feedUrl: string, page: Omit<EndpointAnswer, "cache">
   const response = answerPage({ feedUrl }, page);
   for (const [name, value] of Object.entries(PRIVATE)) response.headers.set(name, value);
   return response;
-}
-
-/** The page of the layout has its own `<h1>`. */
-function layoutPage(endpointPage: string, content: string, lang: string): string {
-  const answer = content.replace(/<(\/?)h1>/g, "<$1h2>");
-  return endpointPage.replace(PLACE, () => `<div class="twtxt-answer" lang="${lang}">\n${answer}\n</div>`);
 }
 
 function plainPage(title: string, content: string, { style, lang }: { style: string; lang: string }): string {

@@ -10,6 +10,7 @@ import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { findBase, hasRel, parseHtml, readHref, walkElements } from "../../http/parse-html.js";
 import { freshUntil, parseRetryAfter } from "../../http/retry.js";
 import { isFeedUrl, isSmallWeb, resolveUrl } from "../../url.js";
+import type { LiveMention } from "./live-feed.js";
 
 export const FoundEndpoint = v.object({
   /** http or https, without credentials and fragment. Its address is checked when it is requested. */
@@ -95,10 +96,7 @@ async function searchTarget(
   return { kind, found: inPage === null ? null : { endpoint: inPage, method: "HTML" } };
 }
 
-export interface MentionTarget {
-  target: string;
-  isLink: boolean;
-}
+type MentionTarget = Pick<LiveMention, "target" | "isLink">;
 
 /**
  * Half a sentence why a target is not requested.
@@ -135,10 +133,6 @@ async function askOnce(ask: Ask, url: string, now: Clock): Promise<GuardedRespon
   if (response.status !== 429 && response.status < 500) return response;
   const notBefore = parseRetryAfter(response.headers["retry-after"], now());
   throw new ServerBusyError(`${url} answers ${response.status}.`, notBefore);
-}
-
-async function endpointInHtml(html: string, pageUrl: string): Promise<string | null> {
-  return firstEndpoint(await endpointsInHtml(html, pageUrl), pageUrl);
 }
 
 function isGood({ status }: GuardedResponse): boolean {
@@ -213,20 +207,20 @@ const PARAMETERS = new RegExp(PARAMETER, "gs");
 const LINK = new RegExp(String.raw`[\s,]*(?:<([^>]*)>([^;,]*(?:${PARAMETER})*)|[^\s,<][^,]*)`, "gsy");
 
 /**
- * The endpoints that the `link` and `a` elements of a page name, in document order.
+ * The first usable endpoint that the `link` and `a` elements of a page name, in document order.
  *
  * @param pageUrl - the URL of the page after redirects
- * @returns absolute URLs of any protocol; invalid ones are left out
  * @see PROTOCOL 2.2, W3C Webmention 3.1.2
  */
-export async function endpointsInHtml(html: string, pageUrl: string): Promise<string[]> {
+async function endpointInHtml(html: string, pageUrl: string): Promise<string | null> {
   const elements = [...walkElements((await parseHtml(html)).tree)];
   const base = findBase(elements, pageUrl);
-  return elements
-    .filter(isEndpoint)
-    .map(readHref)
-    .map((href) => (href === "" ? pageUrl : resolveUrl(href ?? "", base)))
-    .filter((url) => url !== null);
+  const links = elements.filter(isEndpoint).map(readHref);
+  const urls = links.map((href) => (href === "" ? pageUrl : resolveUrl(href ?? "", base)));
+  return firstEndpoint(
+    urls.filter((url) => url !== null),
+    pageUrl,
+  );
 }
 
 function isEndpoint(element: Element): boolean {

@@ -54,15 +54,19 @@ export interface DeliveryOptions {
 /** Posts run before queued discoveries, so that a run that ends early has sent what it has looked up. */
 const POST_PRIORITY = 1;
 
-interface Result extends Pick<MentionReport, "outcome" | "status" | "why"> {
-  source: Source | null;
+/** The result of an attempt. */
+export interface Result extends Pick<MentionReport, "outcome" | "endpoint" | "status" | "why"> {
+  /** The URL that was posted; `null` for none. */
+  source: string | null;
   /** From Retry-After, in milliseconds since 1970. */
   notBefore: number | null;
   /** `false` if nothing was requested because the host is paused, which is not counted as an attempt. */
   isAsked: boolean;
 }
 
-const NO_RESULT = { status: null, why: null, source: null, notBefore: null, isAsked: true } as const;
+export const NO_RESULT = {
+  ...{ endpoint: null, status: null, why: null, source: null, notBefore: null, isAsked: true },
+} as const;
 
 /**
  * Delivers the mentions of one run.
@@ -88,12 +92,13 @@ export class MentionDelivery {
       const { endpoint, method } = found;
       const result = await this.#post(change, known, found);
       if (result.outcome === "waiting" || !result.isAsked) endpoints.noteUntried(target);
-      return { ...blank, endpoint, method, ...(await this.#record(change, known, result, endpoint)) };
+      return { ...blank, method, ...(await this.#record(change, known, { ...result, endpoint })) };
     };
     const { report } = await this.#queue(readHost(target), async () => {
       const found = await this.#discover(known.mention);
       if ("outcome" in found) {
-        return { report: this.#record(change, known, found, null).then((end) => ({ ...blank, ...end })) };
+        const recorded = this.#record(change, known, { ...found, endpoint: null });
+        return { report: recorded.then((end) => ({ ...blank, ...end })) };
       }
       // Queued here, before the next discovery of this host starts, but not awaited in this slot.
       return { report: this.#queue(readHost(found.endpoint), postTo(found), POST_PRIORITY) };
@@ -206,16 +211,10 @@ export class MentionDelivery {
     return timestamp === null ? null : formatReference(target, timestamp);
   }
 
-  async #record(
-    change: Change,
-    known: MentionSource,
-    result: Result,
-    endpoint: string | null,
-  ): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
+  async #record(change: Change, known: MentionSource, result: Result): Promise<RecordedResult> {
     if (this.options.isDryRun) return { ...result, next: null };
     try {
-      const source = result.source?.url ?? known.source;
-      return await recordResult(change, { ...known, source }, { ...result, endpoint }, this.options);
+      return await recordResult(change, known, result, this.options);
     } catch (error) {
       this.#hasFailed = true;
       throw error;
@@ -223,32 +222,31 @@ export class MentionDelivery {
   }
 }
 
-/** The result of an attempt, as a ledger has it. */
-export interface AttemptResult extends Omit<Result, "source"> {
-  endpoint: string | null;
-}
+/** How an attempt ended, with the time of the next one. */
+type RecordedResult = Pick<MentionReport, "outcome" | "endpoint" | "status" | "why" | "next">;
 
-/** Records the result of an attempt. @returns how it ended, with the time of the next attempt */
+/** Records the result of an attempt. */
 export async function recordResult(
   change: Change,
   known: MentionSource,
-  result: AttemptResult,
+  result: Result,
   { ledger, now, random }: Pick<DeliveryOptions, "ledger" | "now" | "random">,
-): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
+): Promise<RecordedResult> {
   const { outcome, endpoint, status, why } = result;
-  if (outcome === "waiting" || outcome === "would be sent") return { outcome, status, why, next: null };
+  const recorded = { endpoint, status, why };
+  if (outcome === "waiting" || outcome === "would be sent") return { ...recorded, outcome, next: null };
   const { text } = known.mention;
   // A changed text starts over with its own attempts.
   const before = change.unfinished?.text === text ? change.unfinished : null;
   const retry = outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
   // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
   const scheduled = outcome === "not-asked" && before && isAttemptAhead(before.next, now()) ? before : retry;
-  const record = { ...known.mention, source: known.source, endpoint, status, why };
+  const record = { ...known.mention, source: result.source ?? known.source, ...recorded };
   if (retry) await ledger.postpone({ ...record, ...retry }, change);
-  if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
+  if (scheduled) return { ...recorded, outcome, next: new Date(scheduled.next).toISOString() };
   const final = outcome === "retry" ? "failed" : outcome;
   await ledger.finish(change, final, { ...record, at: now() });
-  return { outcome: final, status, why, next: null };
+  return { ...recorded, outcome: final, next: null };
 }
 
 /** @throws errors that say nothing about a target */
@@ -262,7 +260,7 @@ export function resultOfError(error: unknown): Result {
 }
 
 function resultOfAnswer(answer: Answer, { kind }: Change): Result {
-  const result = { ...NO_RESULT, ...answer };
+  const result = { ...NO_RESULT, ...answer, source: answer.source.url };
   switch (answer.outcome) {
     case "accepted":
       return { ...result, outcome: "sent" };

@@ -69,9 +69,9 @@ function nameLine(text: string): string {
   return plainLines(text).join(" ").replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
 }
 
-/** A text with each line marked as a quotation; empty for an empty text. */
-export function quotedLines(text: string): string[] {
-  return text.trim() === "" ? [] : plainLines(text).map((line) => `> ${line}`.trimEnd());
+/** An excerpt with each line marked as a quotation; empty for an empty text. */
+export function quoteExcerpt(text: string): string[] {
+  return text.trim() === "" ? [] : plainLines(excerpt(text)).map((line) => `> ${line}`.trimEnd());
 }
 
 /** Adds the text as HTML, unless the page has some. The converter is loaded on first use. */
