@@ -68,8 +68,10 @@ export function toMentionVersion(mention: StoredMention): string {
   const { name, url, photo } = author;
   // The HTML of a twt follows from its text, and so does what it answers. A page has links of its own.
   const content = timestamp === null ? [text, html, subject] : [text];
-  const shown = [identity, timestamp, type, name, url, photo, content, under, published, mention.url, author.page];
-  return hash("sha256", JSON.stringify(shown)).slice(0, 16);
+  const shown = [identity, timestamp, type, name, url, photo, content, under, published];
+  // Only if there are any, so that earlier decisions about mentions without these links stay valid.
+  const links = mention.url || author.page ? [mention.url ?? null, author.page ?? null] : [];
+  return hash("sha256", JSON.stringify([...shown, ...links])).slice(0, 16);
 }
 
 /**

@@ -5,11 +5,12 @@ import { TwtxtError } from "../../errors.js";
 import { type Handler, type HttpRequest, json, parseBody, parseLimit, parseParameters } from "../../http/respond.js";
 import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { ROUTES } from "../../site/routes.js";
-import { type MentionState, publishedTime, type StoredMention } from "../mention.js";
-import { formatReference, toSource } from "../reference.js";
+import { publicMention } from "../inform/list-json.js";
+import type { MentionState, StoredMention } from "../mention.js";
+import { formatReference } from "../reference.js";
 import { toMentionVersion } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
-import { type ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
+import { ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
 import { blockSource, isFrom, isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
@@ -173,25 +174,12 @@ async function verify({ claims, readThreads, now }: ManageParts): Promise<Verifi
 }
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
-  const { id, target, url, copy, under, type, author, text, timestamp, received } = mention;
-  const [version, published] = [toMentionVersion(mention), publishedTime(mention)];
-  const html = timestamp === null || author.guest ? mention.html : null;
-  return {
-    id,
-    version,
-    state,
-    source: toSource(mention),
-    target,
-    ...(url !== undefined && { url }),
-    ...(copy !== undefined && { copy }),
-    under,
-    type,
-    author,
-    text,
-    html,
-    published,
-    received,
-  };
+  const { id, timestamp, author, copy } = mention;
+  const shown = publicMention({ ...mention, state: "shown" });
+  const html = timestamp === null || author.guest ? shown.html : null;
+  const own = { id, version: toMentionVersion(mention), state, html, ...(copy !== undefined && { copy }) };
+  // Without the fields that only lists need.
+  return v.parse(ManagedMention, { ...shown, ...own });
 }
 
 function itemOfPending({ id, source, timestamps, target, under, since }: PendingMention): ManagedMention {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { decideFirst } from "../../helpers/decide-first.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, feedServer, PAGE, receiver } from "../../helpers/receiver.js";
 
@@ -16,9 +17,7 @@ async function bobsPage(published: string) {
 }
 
 const approve = async (alice: ReturnType<typeof receiver>) => {
-  const [event = ""] = await alice.store.keys("mentions/events/");
-  const decision = { kind: "moderated", at: "2026-11-20T09:00:01.000Z", id: event.split("-")[1], state: "shown" };
-  await alice.store.put(`mentions/events/20261120090001000-${decision.id}-0`, Buffer.from(JSON.stringify(decision)));
+  await decideFirst(alice.store, "shown");
   alice.clock.time += 60_000;
 };
 

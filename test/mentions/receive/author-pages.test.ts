@@ -3,6 +3,7 @@ import { ENGLISH } from "../../../plugin/options/words.js";
 import { toHtml } from "../../../plugin/site/html.js";
 import { dateFormat, mentionItem } from "../../../plugin/site/mention-markup.js";
 import { readHtml } from "../../../plugin/site/read-html.js";
+import { decideFirst } from "../../helpers/decide-first.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, PAGE, receiver } from "../../helpers/receiver.js";
 
@@ -78,9 +79,7 @@ it("an approved mention waits for a new approval when the author's page changes"
   const alice = receiver({ neighbours: [bob], mentions: { moderate: true } });
   const tell = () => alice.mentioned({ source: bob.source(), target: FEED });
   await tell();
-  const [event = ""] = await alice.store.keys("mentions/events/");
-  const decision = { kind: "moderated", at: "2026-11-20T09:00:01.000Z", id: event.split("-")[1], state: "shown" };
-  await alice.store.put(`mentions/events/20261120090001000-${decision.id}-0`, Buffer.from(JSON.stringify(decision)));
+  await decideFirst(alice.store, "shown");
   alice.clock.time += 60_000;
   await tell();
   expect(await alice.mentions()).toHaveLength(1);

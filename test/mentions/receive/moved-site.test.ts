@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { twtHashes } from "../../../plugin/feed/hash.js";
 import type { SitePages } from "../../../plugin/site/site.js";
+import { decideFirst } from "../../helpers/decide-first.js";
 import { feedServer, PAGES, receiver, TWT } from "../../helpers/receiver.js";
 
 const OLD = "https://old.example";
@@ -56,9 +57,7 @@ describe("a site that has moved to another domain", () => {
 
   it("keeps what was rejected before the move rejected, and a decision that was not yet compacted", async () => {
     const { old, tell, moved } = await beforeTheMove();
-    const [event = ""] = await old.store.keys("mentions/events/");
-    const decision = { kind: "moderated", at: "2026-11-20T09:00:01.000Z", id: event.split("-")[1], state: "rejected" };
-    await old.store.put(`mentions/events/20261120090001000-${decision.id}-0`, Buffer.from(JSON.stringify(decision)));
+    await decideFirst(old.store, "rejected");
     const alice = moved();
     expect(await alice.mentions()).toEqual([]);
     expect(await tell(alice, `${NEW}${PATH}`)).toMatchObject({ status: 200 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { decideFirst } from "../../helpers/decide-first.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, PAGE, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
 
@@ -38,11 +39,7 @@ async function aliceAndBob(text = HELLO, options: ReceiverOptions = {}, header =
 
 /** Alice rejects the first mention. */
 async function reject({ store, clock }: ReturnType<typeof receiver>): Promise<void> {
-  const [event = ""] = await store.keys("mentions/events/");
-  const id = event.split("-")[1] ?? "";
-  const at = "2026-11-20T09:00:01.000Z";
-  const decision = { kind: "moderated", at, id, state: "rejected" };
-  await store.put(`mentions/events/20261120090001000-${id}-0`, Buffer.from(JSON.stringify(decision)));
+  await decideFirst(store, "rejected");
   clock.time += 60_000;
 }
 
