@@ -1,6 +1,8 @@
 // test/helpers/launch-chromium.ts: starts a real Chromium that connects only to this machine.
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { createRequire } from "node:module";
+import type { Browser, BrowserType } from "playwright-core";
+import { importWithSynchronousStorages } from "./async-storage.js";
 
 /** The headless shell is first, because it opens a page in a quarter of the processor time. */
 const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
@@ -24,5 +26,7 @@ export function hasChromium(): boolean {
 }
 
 export function launchChromium(): Promise<Browser> {
+  const require = createRequire(import.meta.url);
+  const { chromium } = importWithSynchronousStorages<{ chromium: BrowserType }>(() => require("playwright-core"));
   return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 }

@@ -6,6 +6,7 @@ import { createRequire, syncBuiltinESMExports } from "node:module";
 import "esbuild";
 import fc from "fast-check";
 import { afterAll, afterEach, expect } from "vitest";
+import { disableUnusedStorages } from "./async-storage.js";
 import { runAfterAllHooks, runAfterEachHooks } from "./hooks.js";
 import { lookup } from "./loopback-sockets.mjs";
 import { holdTimeLimits } from "./time-limits.js";
@@ -15,6 +16,7 @@ delete process.env.npm_config_user_agent;
 // The settings of a site that is developed on this machine.
 for (const name of Object.keys(process.env)) if (name.startsWith("TWTXT_")) delete process.env[name];
 holdTimeLimits();
+disableUnusedStorages();
 // A DNS server answers names such as alice.example late, and after five seconds if a packet was lost.
 dns.lookup = lookup;
 syncBuiltinESMExports();
