@@ -33,12 +33,21 @@ export abstract class ListedStore implements Pick<StreamingStore, "keys" | "surv
   readonly #listings = new Map<string, Listing>();
   /** All keys, listed once for the work that is going on. */
   readonly #shared = new AsyncLocalStorage<{ keys: Promise<Set<string>> | null }>();
+  /** How many calls of `shareListing` have not ended. */
+  #sharing = 0;
 
   /** All keys with a prefix, as the bucket lists them now. */
   protected abstract listKeys(prefix: string): Promise<string[]>;
 
-  shareListing<T>(work: () => Promise<T>): Promise<T> {
-    return this.#shared.run({ keys: null }, work);
+  async shareListing<T>(work: () => Promise<T>): Promise<T> {
+    this.#sharing += 1;
+    try {
+      return await this.#shared.run({ keys: null }, work);
+    } finally {
+      this.#sharing -= 1;
+      // Before Node.js 24, every promise of the process costs more while the storage is enabled.
+      if (this.#sharing === 0) this.#shared.disable();
+    }
   }
 
   async keys(prefix: string): Promise<string[]> {
