@@ -35,6 +35,12 @@ interface EventBusModule {
 
 const ELEVENTY = new URL("../../node_modules/@11ty/eleventy/src/", import.meta.url);
 
+/**
+ * Leaves out Eleventy's hook for imports, which reloads what a changed module imports: on Node.js 20 each later import of
+ * the process asks a thread.
+ */
+const SKIP_RESOLVER = { ELEVENTY_SKIP_ESM_RESOLVER: "1" };
+
 let builds: Promise<unknown> = Promise.resolve();
 
 /**
@@ -58,7 +64,7 @@ async function runEleventy(folder: string, environment: Record<string, string>, 
   const directory = process.cwd();
   const printed: string[] = [];
   process.chdir(folder);
-  Object.assign(process.env, environment);
+  Object.assign(process.env, environment, SKIP_RESOLVER);
   globalThis.console = new Console(collect(printed));
   process.exitCode = 0;
   const allowStrangers = refuseStrangers();
