@@ -436,16 +436,12 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     }
   });
 
-  it("is refused if its list has no end", async () => {
+  it("is refused if its list begins again", async () => {
     const alice = await aliceWith("hello");
     alice.methods();
-    let page = 0;
-    alice.operator = async () => {
-      page += 1;
-      return Response.json({ blobs: [], next: page.toString(16).padStart(64, "0") });
-    };
+    alice.operator = async () => Response.json({ blobs: [], next: "1".padStart(64, "0") });
     const { exitCode, stderr } = await alice.blob("list", "--all");
-    expect([exitCode, page]).toEqual([1, 1100]);
+    expect([exitCode, alice.methods()]).toEqual([1, ["GET", "GET"]]);
     expect(stderr).toContain("The response of the site is not a list of blobs.");
   });
 

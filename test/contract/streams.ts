@@ -62,25 +62,27 @@ export function streamContract(title: string, open: (name: string) => Promise<St
   const unbuffered = patterned(5 * MIB + 1);
 
   describe(`${title}: a value that is written in chunks`, () => {
-    it.each<[string, Uint8Array, (value: Uint8Array) => AsyncIterable<Uint8Array>]>([
-      ["no bytes in no chunk", new Uint8Array(), (value) => cut(value)],
-      ["no bytes in empty chunks", new Uint8Array(), (value) => cut(value, 0, 0)],
-      ["one chunk", patterned(1000), (value) => cut(value, 1000)],
-      ["byte by byte", patterned(300), (value) => inPartsOf(1, value)],
-      ["empty chunks among others", patterned(1000), (value) => cut(value, 0, 1, 1, 999, 1000, 1000)],
-      ["several MiB in small chunks", large, (value) => inPartsOf(10_007, value)],
-      ["several MiB in two chunks", large, (value) => cut(value, MIB, large.length)],
-    ])("is stored as one value: %s", async (_name, value, parts) => {
+    it("is stored as one value", async () => {
       const store = await open("streams");
-      await store.write("a/b", parts(value), value.length);
-      expect(await isGot(store, "a/b", value)).toBe(true);
-      expect(await isRead(store, "a/b", value)).toBe(true);
-      expect(await store.keys("")).toEqual(["a/b"]);
-      expect(await store.keys("a/b")).toEqual(["a/b"]);
-      await store.delete("a/b");
-      expect(await store.get("a/b")).toBeNull();
-      expect(await store.read("a/b")).toBeNull();
-      expect(await store.keys("")).toEqual([]);
+      const cases: [string, Uint8Array, AsyncIterable<Uint8Array>][] = [
+        ["no bytes in no chunk", new Uint8Array(), cut(new Uint8Array())],
+        ["no bytes in empty chunks", new Uint8Array(), cut(new Uint8Array(), 0, 0)],
+        ["byte by byte", patterned(300), inPartsOf(1, patterned(300))],
+        ["empty chunks among others", patterned(1000), cut(patterned(1000), 0, 1, 1, 999, 1000, 1000)],
+        ["several MiB in small chunks", large, inPartsOf(10_007, large)],
+        ["several MiB in two chunks", large, cut(large, MIB, large.length)],
+      ];
+      for (const [name, value, parts] of cases) {
+        await store.write("a/b", parts, value.length);
+        expect(await isGot(store, "a/b", value), name).toBe(true);
+        expect(await isRead(store, "a/b", value), name).toBe(true);
+        expect(await store.keys("")).toEqual(["a/b"]);
+        expect(await store.keys("a/b")).toEqual(["a/b"]);
+        await store.delete("a/b");
+        expect(await store.get("a/b")).toBeNull();
+        expect(await store.read("a/b")).toBeNull();
+        expect(await store.keys("")).toEqual([]);
+      }
     });
 
     it("has an etag for conditions", async () => {
@@ -92,24 +94,23 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(await isRead(store, "a", patterned(5))).toBe(true);
     });
 
-    it.each<[string, number[]]>([
-      ["at once", []],
-      ["in the middle", [MIB / 2, MIB]],
-      ["after the last byte", [MIB, large.length]],
-    ])("is not stored if its chunks fail %s; the error is thrown, and the key can be written", async (_name, ends) => {
+    it("is not stored if its chunks fail; the error is thrown, and the key can be written", async () => {
       const store = await open("streams");
       const error = new TwtxtError("body-too-large", "The client sent too much.");
-      await expect(store.write("a/b", failingAfter(cut(large, ...ends), error), large.length)).rejects.toBe(error);
-      expect(await store.get("a/b")).toBeNull();
-      expect(await store.read("a/b")).toBeNull();
-      expect(await store.keys("")).toEqual([]);
+      // At once, in the middle, and after the last byte.
+      for (const ends of [[], [MIB / 2, MIB], [MIB, large.length]]) {
+        await expect(store.write("a/b", failingAfter(cut(large, ...ends), error), large.length)).rejects.toBe(error);
+        expect(await store.get("a/b")).toBeNull();
+        expect(await store.read("a/b")).toBeNull();
+        expect(await store.keys("")).toEqual([]);
+      }
       await store.write("a/b", cut(large, large.length), large.length);
       expect(await isGot(store, "a/b", large)).toBe(true);
     });
 
     it("is not mixed with others that are written at the same time", async () => {
       const store = await open("streams");
-      const values = Array.from({ length: 8 }, (_, i) => patterned(MIB + i).fill(i, 0, 1000 * i));
+      const values = Array.from({ length: 4 }, (_, i) => patterned(MIB / 2 + i).fill(i, 0, 1000 * i));
       await Promise.all(values.map((value, i) => store.write(`a/${i}`, inPartsOf(65_537, value), value.length)));
       const areRead = await Promise.all(values.map((value, i) => isRead(store, `a/${i}`, value)));
       expect(areRead).toEqual(values.map(() => true));
@@ -125,21 +126,23 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(await isRead(store, "parts", large)).toBe(true);
     });
 
-    it.each([
-      ["the first byte", 0, 0],
-      ["the last byte", SOME, SOME],
-      ["a byte in the middle", SOME / 2, SOME / 2],
-      ["a range in the middle", 100, SOME - 7],
-      ["the beginning", 0, SOME / 4 - 1],
-      ["the end", SOME - 100, SOME],
-      ["all of it", 0, SOME],
-    ])("is the requested range: %s", async (_name, first, last) => {
+    it("is the requested range", async () => {
       const store = await open("streams");
       const value = patterned(SOME + 1);
       await store.write("a", inPartsOf(SOME / 4, value), value.length);
-      expect(await isRead(store, "a", value, { first, last })).toBe(true);
       await store.put("b", value);
-      expect(await isRead(store, "b", value, { first, last })).toBe(true);
+      const ranges: [string, number, number][] = [
+        ["the first byte", 0, 0],
+        ["the last byte", SOME, SOME],
+        ["a range in the middle", 100, SOME - 7],
+        ["the beginning", 0, SOME / 4 - 1],
+        ["the end", SOME - 100, SOME],
+        ["all of it", 0, SOME],
+      ];
+      for (const [name, first, last] of ranges) {
+        expect(await isRead(store, "a", value, { first, last }), name).toBe(true);
+        expect(await isRead(store, "b", value, { first, last }), name).toBe(true);
+      }
     });
 
     it("is null for a key without a value, also next to a key with the same prefix", async () => {
@@ -181,15 +184,17 @@ export function streamContract(title: string, open: (name: string) => Promise<St
     });
   });
 
-  it.each(["", "../a", "a/", "A", "%2e%2e/a"])(`${title}: bad-store-key: %j has no stream`, async (key) => {
+  it(`${title}: bad-store-key: no stream of a bad key`, async () => {
     const store = await open("streams");
     let isIterated = false;
     const chunks = async function* () {
       isIterated = true;
       yield patterned(3);
     };
-    await expect(store.write(key, chunks(), 3)).rejects.toThrow(badKey);
-    await expect(store.read(key)).rejects.toThrow(badKey);
+    for (const key of ["", "../a", "a/", "A", "%2e%2e/a"]) {
+      await expect(store.write(key, chunks(), 3), key).rejects.toThrow(badKey);
+      await expect(store.read(key), key).rejects.toThrow(badKey);
+    }
     expect(isIterated).toBe(false);
     expect(await store.keys("")).toEqual([]);
   });
