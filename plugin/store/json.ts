@@ -4,6 +4,8 @@ import { TwtxtError } from "../errors.js";
 import { LostRace, winRace } from "./retry.js";
 import type { Condition, Store } from "./store.js";
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 /** Retries after losing a race with another process. */
 const TRIES = 50;
 
@@ -99,7 +101,7 @@ export function parseJson<T>(key: string, bytes: Uint8Array, schema: v.GenericSc
     new DamagedValue(`The value of ${key} cannot be read: ${why}.`, options);
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = JSON.parse(UTF8.decode(bytes));
   } catch (error) {
     throw damaged((error as Error).message, { cause: error });
   }

@@ -170,13 +170,14 @@ export class MentionView {
 
   put(entry: Entry, mention = this.read(entry)): void {
     const former = this.#remove(entry.id);
+    const names = readNames(mention);
     this.#entries.set(entry.id, entry);
-    for (const name of listNames(mention)) this.#lists.add(name, entry);
+    for (const name of listNames(mention, names)) this.#lists.add(name, entry);
     if (entry.isReply) this.#place(entry, mention);
     const hasReplies = (name: string) => this.#ownReplies.has(name) || this.#find("replies", name).length > 0;
-    entry.isAnswered = readNames(mention).some(hasReplies);
+    entry.isAnswered = names.some(hasReplies);
     if (entry.isReply) for (const one of this.#find("name", mention.subject ?? "")) one.isAnswered = true;
-    this.#placeReplies([...former, ...(entry.isReply ? readNames(mention) : [])]);
+    this.#placeReplies([...former, ...(entry.isReply ? names : [])]);
   }
 
   delete(id: string): void {
@@ -190,9 +191,10 @@ export class MentionView {
     if (!before) return [];
     const mention = this.read(before);
     this.#entries.delete(id);
-    for (const name of listNames(mention)) this.#lists.remove(name, before);
+    const names = readNames(mention);
+    for (const name of listNames(mention, names)) this.#lists.remove(name, before);
     for (const page of before.above) this.#lists.remove(toList("page", page), before);
-    return before.isReply ? readNames(mention) : [];
+    return before.isReply ? names : [];
   }
 
   /** Runs `work`. @returns the changes that it makes */
@@ -226,9 +228,10 @@ export class MentionView {
   #place(entry: Entry, mention: StoredMention): boolean {
     const above = this.#findPagesAbove(mention);
     if (above.length === entry.above.length && above.every((page, i) => page === entry.above[i])) return false;
-    const own = listNames(mention);
+    // These lists have it anyway.
+    const own: (string | null)[] = [mention.target, mention.under];
     const lists = (pages: readonly string[]) =>
-      pages.map((each) => toList("page", each)).filter((name) => !own.has(name));
+      pages.filter((page) => !own.includes(page)).map((page) => toList("page", page));
     for (const name of lists(entry.above)) this.#lists.remove(name, entry);
     for (const name of lists(above)) this.#lists.add(name, entry);
     entry.above = above;
@@ -307,8 +310,8 @@ export function readId(json: Buffer): string {
   return json.toString("latin1", ID_START, ID_START + ID_LENGTH);
 }
 
-/** The lists of a mention, besides those of its conversation. */
-function listNames(mention: StoredMention): Set<string> {
+/** The lists of a mention, besides those of its conversation. @param names - see {@link readNames} */
+function listNames(mention: StoredMention, names: readonly string[]): Set<string> {
   const { type, instant, given, subject, target, under, author, identity, state, received } = mention;
   return new Set([
     ALL,
@@ -316,7 +319,7 @@ function listNames(mention: StoredMention): Set<string> {
     ...(state === "shown" || state === "rejected" ? [toDayList(mention, received)] : []),
     ...duplicateKeys(mention),
     sourceKey(given, instant),
-    ...readNames(mention).map((each) => toList("name", each)),
+    ...names.map((each) => toList("name", each)),
     ...(type === "reply" && subject !== null ? [toList("replies", subject)] : []),
     toList("page", target),
     toList("page", under ?? target),
