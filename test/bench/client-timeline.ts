@@ -1,14 +1,11 @@
 // test/bench/client-timeline.ts: the first page of the timeline in `eleventy-twtxt client`, from the cache of its last run.
-import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { get } from "node:http";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { folderName } from "../../plugin/author/site-store.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
-import { endOnStop } from "./child.js";
+import { type Client, startClient } from "./client-process.js";
 import { median, type Part, range, time } from "./table.js";
 
 const FEEDS = 50;
@@ -36,8 +33,8 @@ export async function measureClientTimeline(entry: string, { folder, runs, stop 
     const client = await startClient(entry, folder, stop);
     try {
       await setTimeout(OPENING_MS);
-      first.push(await client.page());
-      for (let page = 0; page < 5; page += 1) later.push(await client.page());
+      first.push(await requestTimeline(client));
+      for (let page = 0; page < 5; page += 1) later.push(await requestTimeline(client));
     } finally {
       client.end();
     }
@@ -82,47 +79,11 @@ function keptFeed(url: string, number: number) {
   return { url, etag: '"1"', lastModified: null, read: "2026-11-01T00:00:00Z", twts };
 }
 
-interface Client {
-  /** Requests the timeline. @returns the milliseconds */
-  page(): Promise<number>;
-  end(): void;
-}
-
-async function startClient(entry: string, folder: string, stop: AbortSignal): Promise<Client> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("cli/main.js", entry)), "client", "--no-open"], {
-    cwd: folder,
-    env: { ...process.env, XDG_DATA_HOME: join(folder, "data") },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const end = endOnStop(stop, () => void child.kill("SIGKILL"));
-  const link = await new Promise<string>((resolve, reject) => {
-    child.on("exit", () => reject(new Error("The client ended by itself.")));
-    child.stdout.on("data", (data) => {
-      const [found] = /http:\/\/\S+/.exec(String(data)) ?? [];
-      if (found) resolve(found);
-    });
-  });
-  const { cookie } = await ask(link, "");
-  const page = async () => {
-    const start = performance.now();
-    const { text } = await ask(new URL("/timeline", link).href, cookie);
-    const milliseconds = performance.now() - start;
-    if (!text.includes("Twt 0 of")) throw new Error("A page without twts.");
-    return milliseconds;
-  };
-  return { page, end };
-}
-
-/** `fetch` hides cookies. */
-function ask(url: string, cookie: string): Promise<{ cookie: string; text: string }> {
-  return new Promise((resolve, reject) => {
-    get(url, { headers: { cookie } }, (response) => {
-      const [set = ""] = response.headers["set-cookie"] ?? [];
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => (text += chunk));
-      response.on("error", reject);
-      response.on("end", () => resolve({ cookie: set.split(";")[0] ?? "", text }));
-    }).on("error", reject);
-  });
+/** Requests the timeline. @returns the milliseconds */
+async function requestTimeline(client: Client): Promise<number> {
+  const start = performance.now();
+  const { text } = await client.get("/timeline");
+  const milliseconds = performance.now() - start;
+  if (!text.includes("Twt 0 of")) throw new Error("A page without twts.");
+  return milliseconds;
 }

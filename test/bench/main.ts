@@ -17,6 +17,7 @@ import { measureComponent } from "./component.js";
 import { measureContactForm } from "./contact-form.js";
 import { measureAssets, measureMentionBuilds, measureTree } from "./conversations.js";
 import { measureDeliveries } from "./deliveries.js";
+import { measureFullSite } from "./full-site.js";
 import { measureFunctions } from "./functions.js";
 import { measureMessages } from "./messages.js";
 import { compilePackage } from "./package.js";
@@ -35,7 +36,7 @@ const HELP = `npm run bench -- [--quick] [--only PARTS] [--json FILE] [--markdow
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
 --only      some parts, with commas between them: builds, timeline, client, mentions, tree, assets, reader, find, import,
             functions, send, verify, receive, received, messages, form, floods, deliveries, bucket, start, blobs, strangers, static,
-            component
+            component, full
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -142,7 +143,7 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
     ["deliveries", () => measureDeliveries(entry, { folder: folder("deliveries"), count: size(200, 1000), stop })],
     ["bucket", () => measureBucket(entry, { folder: folder("bucket"), stop })],
     ...(process.platform === "linux"
-      ? [serveStart(entry, isQuick), receiving(entry, isQuick), strangers(entry, isQuick)]
+      ? [serveStart(entry, isQuick), receiving(entry, isQuick), strangers(entry, isQuick), fullSite(entry, isQuick)]
       : []),
     ["static", () => measureStaticFiles(entry, { folder: folder("static"), rounds: size(2, 5), stop })],
     ["component", () => measureComponent(entry, size(3, 9), stop)],
@@ -165,6 +166,13 @@ function serveStart(entry: string, isQuick: boolean): Measurement {
 function receiving(entry: string, isQuick: boolean): Measurement {
   const size = isQuick ? { count: 100, rounds: 3 } : { count: 500, rounds: 7 };
   return ["receive", () => measureReceiving(entry, { ...size, folder: join(temp, "receive"), stop })];
+}
+
+/** The same. */
+function fullSite(entry: string, isQuick: boolean): Measurement {
+  const amounts = { messages: 10_000, blobs: 20_000, mentions: 100_000, sent: 10_000 };
+  const few = { messages: 1000, blobs: 2000, mentions: 10_000, sent: 1000 };
+  return ["full", () => measureFullSite(entry, { folder: join(temp, "full"), amounts: isQuick ? few : amounts, stop })];
 }
 
 /** The same. */

@@ -17,8 +17,12 @@ import { readUsage } from "./watched-serve.js";
 const TARGET = `${SITE_URL}/posts/hens/`;
 const AT_ONCE = 4;
 const WARM_UPS = 50;
-/** The stored mentions that are there before. */
-const STORED = [100, 100_000];
+/** The stored mentions that are there before, and the processes that share the store. */
+const SITES = [
+  { stored: 100, processes: 1 },
+  { stored: 100_000, processes: 1 },
+  { stored: 100, processes: 4 },
+];
 
 interface Size {
   folder: string;
@@ -28,14 +32,13 @@ interface Size {
   stop: AbortSignal;
 }
 
-/** A server in its own process, which receives mentions at `/webmention`. */
+/** Servers in processes of their own, which receive mentions at `/webmention`, in turn. */
 interface Receiver {
   name: string;
-  pid: number;
-  pool: Pool;
+  servers: readonly Child[];
+  pools: readonly Pool[];
   /** Milliseconds of processor time for a mention, by round. */
   costs: number[];
-  end(): void;
 }
 
 /**
@@ -48,54 +51,70 @@ export async function measureReceiving(entry: string, { folder, count, rounds, s
   const sources = await run("sources");
   const receivers: Receiver[] = [];
   try {
-    receivers.push(asReceiver("bare server", await run("bare", join(folder, "bare"))));
-    for (const stored of STORED) {
-      const site = join(folder, String(stored));
+    receivers.push(asReceiver("bare server", [await run("bare", join(folder, "bare"))]));
+    for (const { stored, processes } of SITES) {
+      const site = join(folder, `${stored}-${processes}`);
+      const servers = await startFilled(entry, { site, stored, processes, sources, stop });
       const name = `eleventy-twtxt serve, ${stored.toLocaleString("en")} stored before`;
-      receivers.push(asReceiver(name, await startFilled(entry, { site, stored, sources, stop })));
+      receivers.push(asReceiver(processes === 1 ? name : `${name}, ${processes} processes`, servers));
     }
     let next = 0;
     for (let round = -1; round < rounds; round += 1) {
       for (const receiver of receivers) {
         const first = next;
         next += round < 0 ? WARM_UPS : count;
-        const before = readUsage(receiver.pid).cpuSeconds;
-        await send(receiver.pool, sources.port, { first, end: next });
-        const cost = ((readUsage(receiver.pid).cpuSeconds - before) * 1000) / count;
+        const before = sumCpuSeconds(receiver);
+        await send(receiver.pools, sources.port, { first, end: next });
+        const cost = ((sumCpuSeconds(receiver) - before) * 1000) / count;
         if (round >= 0) receiver.costs.push(cost);
       }
     }
     return toPart(receivers, { count, rounds });
   } finally {
-    for (const { end, pool } of receivers) {
-      end();
-      await pool.destroy();
+    for (const { servers, pools } of receivers) {
+      for (const { end } of servers) end();
+      for (const pool of pools) await pool.destroy();
     }
     sources.end();
   }
 }
 
-function asReceiver(name: string, { port, pid, end }: Child): Receiver {
-  return { name, pid, end, pool: new Pool(`http://127.0.0.1:${port}`, { connections: AT_ONCE }), costs: [] };
+function asReceiver(name: string, servers: readonly Child[]): Receiver {
+  const pools = servers.map(({ port }) => new Pool(`http://127.0.0.1:${port}`, { connections: AT_ONCE }));
+  return { name, servers, pools, costs: [] };
+}
+
+function sumCpuSeconds({ servers }: Receiver): number {
+  return servers.reduce((sum, { pid }) => sum + readUsage(pid).cpuSeconds, 0);
 }
 
 async function startFilled(
   entry: string,
-  { site, stored, sources, stop }: { site: string; stored: number; sources: Child; stop: AbortSignal },
-): Promise<Child> {
+  {
+    site,
+    stored,
+    processes,
+    sources,
+    stop,
+  }: { site: string; stored: number; processes: number; sources: Child; stop: AbortSignal },
+): Promise<Child[]> {
   const store = join(site, "store");
   mkdirSync(store, { recursive: true });
   await prepareStore(entry, { folder: store, count: stored, runs: 1, stop });
   writeSite(site, { inbox: null, blobs: null, isReceiver: true, pages: [TARGET] });
   const options = ["--store", store, "--allow-private-host", `127.0.0.1:${sources.port}`];
-  const { url, pid, end } = await startServe(entry, site, stop, options);
-  return { port: Number(new URL(url).port), pid, end };
+  const servers: Child[] = [];
+  while (servers.length < processes) {
+    const { url, pid, end } = await startServe(entry, site, stop, options);
+    servers.push({ port: Number(new URL(url).port), pid, end });
+  }
+  return servers;
 }
 
 function toPart(receivers: readonly Receiver[], { count, rounds }: { count: number; rounds: number }): Part {
   const costs = receivers.map((receiver) => median(receiver.costs));
-  const memory = receivers.map(({ pid }) => readUsage(pid).mebibytes);
-  const [bare = Number.NaN, few = Number.NaN, many = Number.NaN] = costs;
+  const memory = receivers.map(({ servers }) => Math.max(...servers.map(({ pid }) => readUsage(pid).mebibytes)));
+  const [bare = Number.NaN, few = Number.NaN, many = Number.NaN, shared = Number.NaN] = costs;
   const rows = receivers.map(({ name }, at) => {
     const cost = costs[at] ?? Number.NaN;
     return [name, time(cost), ratio(cost, bare), `${memory[at]?.toFixed(0)} MiB`];
@@ -106,18 +125,24 @@ function toPart(receivers: readonly Receiver[], { count, rounds }: { count: numb
     aims: [
       { what: "Compared with a bare server", aim: "at most 2 x", reached: ratio(few, bare) },
       { what: "With 100,000 stored mentions, compared with 100", aim: "at most 1.2 x", reached: ratio(many, few) },
-      { what: "Memory with 100,000", aim: "below 300 MiB", reached: `${memory.at(-1)?.toFixed(0)} MiB` },
+      { what: "Memory with 100,000", aim: "below 300 MiB", reached: `${memory[2]?.toFixed(0)} MiB` },
+      { what: "Four processes, compared with one", aim: "at most 1.5 x", reached: ratio(shared, few) },
     ],
     figures: receivers.map(({ name, costs }, at) => ({ name, costs, memory: memory[at] })),
   };
 }
 
 /** Sends mentions from different addresses, because one address may only send some. Each is received when its response comes. */
-async function send(pool: Pool, port: number, { first, end }: { first: number; end: number }): Promise<void> {
+async function send(
+  pools: readonly Pool[],
+  port: number,
+  { first, end }: { first: number; end: number },
+): Promise<void> {
   let next = first;
   const sender = async () => {
     for (let number = next++; number < end; number = next++) {
       const source = `http://127.0.0.1:${port}/posts/${number}/`;
+      const pool = pools[number % pools.length] as Pool;
       const { statusCode, body } = await pool.request({
         path: "/webmention",
         method: "POST",
