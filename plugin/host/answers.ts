@@ -1,5 +1,4 @@
 // plugin/host/answers.ts: wires the mails with which readers are told of answers.
-import { randomBytes } from "node:crypto";
 import { coalesce } from "../concurrency.js";
 import { DailyShares } from "../http/daily-shares.js";
 import { answerEndpoints } from "../mentions/answers/answer-endpoints.js";
@@ -16,8 +15,8 @@ import { attempt } from "./work.js";
 /** The addresses of readers. */
 export function openReaders({ store, now }: Pick<ServiceOptions, "store" | "now">) {
   const limits = { messages: MAX_CONFIRMATIONS, bytes: Number.POSITIVE_INFINITY };
-  const shares = new DailyShares({ store, now, random: randomBytes, limits, root: "answers" });
-  return { shares, readers: new AnswerReaders({ store, now, random: randomBytes, shares }) };
+  const shares = new DailyShares({ store, now, limits, root: "answers" });
+  return { shares, readers: new AnswerReaders({ store, now, shares }) };
 }
 
 /** The addresses of readers, their endpoints, and the job that sends their mails. */

@@ -1,5 +1,4 @@
 // plugin/host/blobs.ts: wires the blobs of a site.
-import { randomBytes } from "node:crypto";
 import { Blobs } from "../blobs/serve/blobs.js";
 import { sleep } from "../store/retry.js";
 import type { ServiceOptions } from "./service-options.js";
@@ -12,7 +11,6 @@ export function blobServices({ settings, store, authority, now, log, purge }: Op
   return new Blobs({
     store,
     now,
-    random: randomBytes,
     sleep,
     authority,
     owners: new Set(owners),

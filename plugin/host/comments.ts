@@ -1,5 +1,4 @@
 // plugin/host/comments.ts: wires the comments of a site.
-import { randomBytes } from "node:crypto";
 import { DailyShares } from "../http/daily-shares.js";
 import { commentEndpoints } from "../mentions/comments/comment-endpoints.js";
 import type { CommentPages } from "../mentions/comments/comment-page.js";
@@ -31,7 +30,7 @@ export function commentServices(site: ServiceOptions, { onStored, cacheTag, answ
   const options = settings.mentions.comments;
   if (!options) throw new Error("The option mentions.comments is off.");
   const limits = { messages: options.perDay, bytes: Number.POSITIVE_INFINITY };
-  const shares = new DailyShares({ store, now, random: randomBytes, limits, root: "comments" });
+  const shares = new DailyShares({ store, now, limits, root: "comments" });
   const { nick, urls } = settings;
   const comments = new Comments({ ...parts, options, pages, shares, store, now, nick, guestFeeds: urls.guestFeeds });
   return {

@@ -1,5 +1,4 @@
 // plugin/host/inbox.ts: wires the inboxes of a site.
-import { randomBytes } from "node:crypto";
 import { shortKey } from "../keys/guest.js";
 import { later } from "../later.js";
 import { Inboxes } from "../messages/inbox/inboxes.js";
@@ -27,7 +26,6 @@ export function inboxServices({ settings, streams, ending, log, ...options }: Op
   return new Inboxes({
     store: options.store,
     now: options.now,
-    random: randomBytes,
     authority: options.authority,
     inboxUrl: (user) => `${urls.inbox}/${user}`,
     users,

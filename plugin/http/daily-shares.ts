@@ -3,7 +3,7 @@
 // - `<place>/senders/<day>/<digest>/<id>-<size>` records what came from this address, or from its wider network.
 // - `<root>-salts/<day>` is the salt of a day's digests. Once both are deleted, senders cannot be identified.
 
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../clock.js";
 import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
@@ -17,7 +17,6 @@ const ID_BYTES = 32;
 interface DailyShareOptions {
   store: Store;
   now: Clock;
-  random(length: number): Uint8Array;
   /** What the places are part of: the start of the keys. */
   root: string;
   /** Limits of a place. */
@@ -75,7 +74,7 @@ export class DailyShares {
    * @returns whether each share had room for it
    */
   async claim(senders: readonly SenderFolder[]): Promise<boolean> {
-    const id = Buffer.from(this.options.random(ID_BYTES)).toString("hex");
+    const id = randomBytes(ID_BYTES).toString("hex");
     for (const sender of senders) {
       await this.record(sender, { id, size: 0 });
       const { length: count } = await this.options.store.keys(sender.folder);
@@ -114,11 +113,11 @@ export class DailyShares {
   }
 
   async #readSalt(day: string): Promise<Uint8Array> {
-    const { store, random, root } = this.options;
+    const { store, root } = this.options;
     const key = `${root}-salts/${day}`;
     const stored = await store.get(key);
     if (stored) return stored.bytes;
-    const salt = random(SALT_BYTES);
+    const salt = randomBytes(SALT_BYTES);
     const etag = await store.put(key, salt, { isNew: true });
     return etag === null ? this.#readSalt(day) : salt;
   }

@@ -1,19 +1,21 @@
 // plugin/store/folder-listings.ts: surveys of folders in a bucket, from listings that are kept in memory for two seconds.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { checkPrefix, type FolderSurvey, parseEntry, type StreamingStore, surveyKeys } from "./store.js";
+import {
+  checkPrefix,
+  type EntryParts,
+  type FolderSurvey,
+  parseEntry,
+  type StreamingStore,
+  surveyEntries,
+} from "./store.js";
 
 /** Age at which keys are listed again, in milliseconds. */
 const MAX_AGE_MS = 2000;
 /** Listings in memory: a site can have any number of guests. */
 const MAX_LISTINGS = 1000;
 
-/** The entries of a folder. */
-interface Folder {
-  numbers: Map<string, number>;
-  sum: number;
-  last: string | null;
-  byId: Map<string, string[]>;
-}
+/** The entries of a folder by their keys. */
+type Folder = Map<string, EntryParts>;
 
 /** The keys below one root. */
 interface Listing {
@@ -78,8 +80,7 @@ export abstract class ListedStore implements Pick<StreamingStore, "keys" | "surv
     const [oldest = root] = this.#listings.keys();
     if (this.#listings.size > MAX_LISTINGS) this.#listings.delete(oldest);
     if (performance.now() - listing.at >= MAX_AGE_MS) await this.#refresh(root, listing);
-    const { numbers, sum, last, byId } = listing.folders.get(folder) ?? newFolder();
-    return { count: numbers.size, sum, last, found: [...(byId.get(id) ?? [])] };
+    return surveyEntries(listing.folders.get(folder) ?? [], id);
   }
 
   /** Call it after this process has written or deleted a key. */
@@ -114,28 +115,11 @@ function toRoot(key: string): string {
   return /^[^/]*\/[^/]*\//.exec(key)?.[0] ?? key;
 }
 
-function newFolder(): Folder {
-  return { numbers: new Map(), sum: 0, last: null, byId: new Map() };
-}
-
 function apply(folders: Map<string, Folder>, key: string, change: "written" | "deleted"): void {
   const entry = parseEntry(key);
   if (!entry) return;
-  const { id, number } = entry;
-  const folder = folders.get(entry.folder) ?? newFolder();
-  if (folder.numbers.has(key) === (change === "written")) return;
+  const folder = folders.get(entry.folder) ?? new Map();
   folders.set(entry.folder, folder);
-  const others = (folder.byId.get(id) ?? []).filter((one) => one !== key);
-  if (change === "written") {
-    folder.numbers.set(key, number);
-    folder.sum += number;
-    folder.byId.set(id, [...others, key].sort());
-    if (folder.last === null || key > folder.last) folder.last = key;
-    return;
-  }
-  folder.numbers.delete(key);
-  folder.sum -= number;
-  if (others.length > 0) folder.byId.set(id, others);
-  else folder.byId.delete(id);
-  if (folder.last === key) folder.last = surveyKeys([...folder.numbers.keys()], entry.folder).last;
+  if (change === "written") folder.set(key, entry);
+  else folder.delete(key);
 }

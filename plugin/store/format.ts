@@ -21,17 +21,12 @@ export function checkFormat(format: number, place: string): void {
 /** Checks the format of a remote store before its first use. */
 export function withFormatCheck(store: StreamingStore, place: string): StreamingStore {
   const ready = once(async () => checkFormat(parseFormat(await store.get(KEY)), place));
-  return {
-    get: async (key) => ready().then(() => store.get(key)),
-    put: async (key, bytes, condition) => ready().then(() => store.put(key, bytes, condition)),
-    delete: async (key) => ready().then(() => store.delete(key)),
-    keys: async (prefix) => ready().then(() => store.keys(prefix)),
-    list: async (prefix, page) => ready().then(() => store.list(prefix, page)),
-    ...(store.shareListing && { shareListing: (work) => store.shareListing?.(work) ?? work() }),
-    survey: async (folder, id) => ready().then(() => store.survey(folder, id)),
-    write: async (key, chunks, size) => ready().then(() => store.write(key, chunks, size)),
-    read: async (key, range) => ready().then(() => store.read(key, range)),
-  };
+  return new Proxy(store, {
+    get(_, name: keyof StreamingStore) {
+      const method = store[name] as ((...values: unknown[]) => unknown) | undefined;
+      return method && (async (...values: unknown[]) => ready().then(() => method.apply(store, values)));
+    },
+  });
 }
 
 function parseFormat(stored: StoredValue | null): number {

@@ -5,9 +5,10 @@ import {
   checkPrefix,
   isConditionMet,
   pageOfKeys,
+  parseEntry,
   type StoredValue,
   type StreamingStore,
-  surveyKeys,
+  surveyEntries,
 } from "./store.js";
 
 export function memoryStore(): StreamingStore {
@@ -61,7 +62,11 @@ export function memoryStore(): StreamingStore {
 
     async survey(folder, id) {
       checkPrefix(folder);
-      return surveyKeys([...values.keys()], folder, id);
+      const entries = [...values.keys()].map((key) => [key, parseEntry(key)] as const);
+      return surveyEntries(
+        entries.flatMap(([key, entry]) => (entry?.folder === folder ? [[key, entry]] : [])),
+        id,
+      );
     },
   };
 }

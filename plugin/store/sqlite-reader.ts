@@ -12,7 +12,7 @@ import {
   type ListRange,
   type Range,
   type StoredValue,
-  surveyKeys,
+  surveyEntries,
 } from "./store.js";
 import type { ValueFiles } from "./value-files.js";
 
@@ -63,10 +63,7 @@ export class SqliteReader {
   async survey(folder: string, id = ""): Promise<FolderSurvey> {
     checkPrefix(folder);
     const { root, query } = this.options;
-    return withStoreErrors(
-      root,
-      async () => (await query((rows) => rows.survey(folder, id))) ?? surveyKeys([], folder, id),
-    );
+    return withStoreErrors(root, async () => (await query((rows) => rows.survey(folder, id))) ?? surveyEntries([], id));
   }
 
   /** @param open - returns `null` if the file of the value is gone: another process has replaced it since */

@@ -108,8 +108,15 @@ const PREFIX = new RegExp(`^(?:${SEGMENT}/)*(?:${SEGMENT})?$`);
 /** ID: the SHA-256 of something, in hex. Order: 15 digits. */
 const ENTRY = /^(.*\/)(?:\d{15}-)?([0-9a-f]{64})-(?:[^/]*-)?(\d{1,15})$/;
 
-/** @returns the parts of the key of an entry; `null` for other keys */
-export function parseEntry(key: string): { folder: string; id: string; number: number } | null {
+/** The parts of the key of an entry. */
+export interface EntryParts {
+  folder: string;
+  id: string;
+  number: number;
+}
+
+/** @returns `null` for other keys */
+export function parseEntry(key: string): EntryParts | null {
   const [, folder, id, number] = ENTRY.exec(key) ?? [];
   return folder === undefined || id === undefined ? null : { folder, id, number: Number(number) };
 }
@@ -126,17 +133,16 @@ export function pageOfKeys(keys: readonly string[], { after, limit, isReversed =
   return (isReversed ? rest.reverse() : rest).slice(0, limit);
 }
 
-/** Surveys a folder, for stores that do not count its entries. */
-export function surveyKeys(keys: readonly string[], folder: string, id?: string): FolderSurvey {
+/** Surveys the entries of a folder, for stores that do not count them. @param entries - by their keys */
+export function surveyEntries(entries: Iterable<readonly [string, EntryParts]>, id?: string): FolderSurvey {
   const survey: FolderSurvey = { count: 0, sum: 0, last: null, found: [] };
-  for (const key of keys.toSorted()) {
-    const entry = parseEntry(key);
-    if (entry?.folder !== folder) continue;
+  for (const [key, entry] of entries) {
     survey.count += 1;
     survey.sum += entry.number;
-    survey.last = key;
+    if (survey.last === null || key > survey.last) survey.last = key;
     if (entry.id === id) survey.found.push(key);
   }
+  survey.found.sort();
   return survey;
 }
 

@@ -1,5 +1,5 @@
 // test/blobs/alices-blobs.ts: Alice's blob service, and requests to it from her and others.
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { Blobs, type BlobsOptions } from "../../plugin/blobs/serve/blobs.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/sign-request.js";
 import type { Identity } from "../../plugin/keys/node-identity.js";
@@ -63,7 +63,6 @@ export function alicesBlobs(
   const slept: number[] = [];
   const service = new Blobs({
     now: () => clock.time,
-    random: randomBytes,
     sleep: async (milliseconds) => void slept.push(milliseconds),
     authority: "alice.example",
     owners: new Set([ALICE.publicKey, CAROL.publicKey]),

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -77,7 +76,7 @@ async function writeUntilKilled(server: BlobServer, writers: Writer[], random: R
 /** @returns the keys of all contents after the sweep, and of those that a record names */
 async function sweptADayLater(store: StreamingStore): Promise<{ all: string[]; named: string[] }> {
   const clock = { time: Date.now() };
-  const blobs = new StoredBlobs({ store, now: () => clock.time, random: randomBytes, log: () => {} });
+  const blobs = new StoredBlobs({ store, now: () => clock.time, log: () => {} });
   const orphan = await blobs.contents.write({ owner: "kex1", key: "orphan", size: 1 }, oneByte(), () => "");
   expect(await store.keys(CONTENTS)).toContain(orphan.contents);
   clock.time += DAY_MS + 1;

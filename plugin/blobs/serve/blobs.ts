@@ -30,8 +30,6 @@ const CURSORS = { fixed: /^[0-9a-f]{64}$/, newest: /^\d{15}-[0-9a-f]{64}$/ };
 export interface BlobsOptions {
   store: StreamingStore;
   now: Clock;
-  /** Random bytes. */
-  random(length: number): Uint8Array;
   sleep: Sleep;
   /** The authority of signed requests, see `SignaturePolicy`. */
   authority: string;
@@ -53,8 +51,8 @@ export class Blobs {
   readonly #parts: ChangeParts;
 
   constructor(private readonly options: BlobsOptions) {
-    const { store, now, random, sleep, limits, sharedUrl, sameOwner, purge, log } = options;
-    const stored = new StoredBlobs({ store, now, random, log });
+    const { store, now, sleep, limits, sharedUrl, sameOwner, purge, log } = options;
+    const stored = new StoredBlobs({ store, now, log });
     this.#parts = {
       stored,
       quota: new Quota(stored.contents, limits),

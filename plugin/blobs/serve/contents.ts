@@ -1,7 +1,7 @@
 // plugin/blobs/serve/contents.ts: the stored contents of blobs, each under a key of its own that is never written again.
 //
 // `blobs/contents/<owner>/<place>-<time>.<random>-<size>`: the key has all that limits and sweeps need.
-import { createHash } from "node:crypto";
+import { createHash, hash, randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
@@ -11,7 +11,6 @@ import type { BlobInfo } from "../blob.js";
 
 /** Longer than any request may take. */
 const LEFTOVER_AGE_MS = 24 * 3600_000;
-const RANDOM_BYTES = 8;
 /** Larger contents are compared with their hash while they are sent, smaller ones before. */
 const COMPARED_BYTES = 64 * 1024;
 /** Size of a read in bytes. */
@@ -56,8 +55,6 @@ interface PlacesPage {
 export interface ContentsOptions {
   store: StreamingStore;
   now: Clock;
-  /** Random bytes. */
-  random(length: number): Uint8Array;
   log: Log;
 }
 
@@ -84,7 +81,7 @@ export class BlobContents {
     if (blob.size > COMPARED_BYTES) return this.#readLarge(blob, range);
     const found = await store.get(blob.contents);
     if (!found) return null;
-    if (createHash("sha256").update(found.bytes).digest("hex") !== blob.sha256) throw damagedBlob(blob);
+    if (hash("sha256", found.bytes) !== blob.sha256) throw damagedBlob(blob);
     return toStream(found.bytes, range);
   }
 
@@ -120,7 +117,7 @@ export class BlobContents {
   ): Promise<NewContents> {
     const { store, now } = this.options;
     const start = now();
-    const contents = `${FOLDER}${owner}/${toPlace(key)}-${start.toString(36)}.${randomHex(this.options.random)}-${size}`;
+    const contents = `${FOLDER}${owner}/${toPlace(key)}-${start.toString(36)}.${randomBytes(8).toString("hex")}-${size}`;
     await store.write(contents, chunks, size);
     if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
     // The sweep would soon delete them.
@@ -176,7 +173,7 @@ export class BlobContents {
 
   /** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */
   async listPossibleLeftovers(): Promise<ContentsName[]> {
-    const { now, random } = this.options;
+    const { now } = this.options;
     const all = await this.list();
     const toId = ({ owner, place }: ContentsName) => `${owner}/${place}`;
     const counts = new Map<string, number>();
@@ -184,7 +181,7 @@ export class BlobContents {
     const isOfSeveral = (one: ContentsName) => (counts.get(toId(one)) ?? 0) > 1;
 
     const old = all.filter(({ time }) => time <= now() - LEFTOVER_AGE_MS);
-    const start = old.length > 0 ? Buffer.from(random(4)).readUInt32BE() % old.length : 0;
+    const start = old.length > 0 ? randomInt(old.length) : 0;
     const rotated = [...old.slice(start), ...old.slice(0, start)];
     const ordered = [...rotated.filter(isOfSeveral), ...rotated.filter((one) => !isOfSeveral(one))];
     return ordered.slice(0, SWEPT_AT_ONCE);
@@ -198,13 +195,9 @@ function parseName(contents: string): ContentsName | null {
   return { contents, owner, place, size, time: Number.parseInt(name.split("-")[1] ?? "", 36) };
 }
 
-export function randomHex(random: (length: number) => Uint8Array): string {
-  return Buffer.from(random(RANDOM_BYTES)).toString("hex");
-}
-
 /** The place of a blob among those of its owner. Its key may be too long for a store key, and differ from another only in case. */
 export function toPlace(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
+  return hash("sha256", key);
 }
 
 type Described = Pick<BlobInfo, "key" | "size" | "sha256">;
@@ -230,7 +223,7 @@ function comparedStream(
 ): ReadableStream<Uint8Array> {
   const reader = byobReader(contents);
   if (!reader) return contents;
-  const hash = createHash("sha256");
+  const digest = createHash("sha256");
   let left = blob.size;
   return new ReadableStream({
     type: "bytes",
@@ -238,9 +231,9 @@ function comparedStream(
     async pull(controller) {
       const request = controller.byobRequest as ReadableStreamBYOBRequest;
       const { value, done } = await reader.read(request.view as Uint8Array<ArrayBuffer>);
-      if (value) hash.update(value);
+      if (value) digest.update(value);
       left -= value?.length ?? 0;
-      if (done || left < 0 || (left === 0 && hash.digest("hex") !== blob.sha256)) {
+      if (done || left < 0 || (left === 0 && digest.digest("hex") !== blob.sha256)) {
         const damage = damagedBlob(blob);
         onCompared(damage);
         throw damage;

@@ -3,20 +3,14 @@
 // Contents are written first, under a key of their own, and never change. Then the record is replaced in one conditional
 // write, which commits the change. Then the former contents are deleted. A deleted blob leaves a record that marks the
 // deletion, since no storage deletes a key on the condition of its version.
+import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import { nonceUsed } from "../../http/signature.js";
 import { readJson, writeJson } from "../../store/json.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
-import {
-  BlobContents,
-  type ContentsOptions,
-  type NewContents,
-  randomHex,
-  type StoredBlob,
-  toPlace,
-} from "./contents.js";
+import { BlobContents, type ContentsOptions, type NewContents, type StoredBlob, toPlace } from "./contents.js";
 
 /** Retries after losing a race with another writer. */
 const TRIES = 100;
@@ -114,9 +108,8 @@ export class StoredBlobs {
       const after = next && toRecord({ owner, key, created, modified }, next);
       const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
       // Random, because writers that compete must write different bytes.
-      const write = randomHex(this.options.random);
       const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
-      const record = { ...(after ?? { isDeleted: true }), nonces: used, write };
+      const record = { ...(after ?? { isDeleted: true }), nonces: used, write: randomUUID() };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
       if ((await writeJson(store, recordKey(owner, toPlace(key)), record, condition)) !== null)
         return { before, after };

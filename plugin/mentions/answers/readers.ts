@@ -1,5 +1,5 @@
 // plugin/mentions/answers/readers.ts: the readers who want to be told of answers by mail. PROTOCOL 2.6
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, countedSince, isAhead } from "../../clock.js";
 import { serialize } from "../../concurrency.js";
@@ -88,7 +88,6 @@ interface Asker {
 interface Options {
   store: Store;
   now: Clock;
-  random(length: number): Uint8Array;
   shares: DailyShares;
 }
 
@@ -113,14 +112,14 @@ export class AnswerReaders {
    * they did: an address that was asked today is stored as if it were asked again.
    */
   async add({ guest, address, thread, comment }: Wish, asker: Asker): Promise<void> {
-    const { now, random } = this.options;
+    const { now } = this.options;
     await this.#inTurn(async () => {
       const known = (await this.readAll())[guest];
       const isConfirmed = known?.address === address && known.isConfirmed;
       const counted = isConfirmed ? "known" : await this.#count(guest, address, asker.network);
       if (counted === "refused") return;
       await asker.spend();
-      const key = Buffer.from(random(KEY_BYTES)).toString("base64url");
+      const key = randomBytes(KEY_BYTES).toString("base64url");
       await this.#change((readers) => {
         const old = readers[guest];
         if (!old && Object.keys(readers).length >= MAX_READERS) return null;

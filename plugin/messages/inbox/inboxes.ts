@@ -45,7 +45,6 @@ export interface InboxOptions {
   store: Store;
   now: Clock;
   /** Random bytes. */
-  random(length: number): Uint8Array;
   /** The authority of signed requests, see {@link verifyRequest}. */
   authority: string;
   /** The public endpoint of a user, an absolute URL. */

@@ -97,7 +97,6 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
   const { inboxUrl = (user: string) => `https://alice.example/inbox/${user}` } = options;
   const inbox = new Inboxes({
     now: () => clock.time,
-    random: (length) => new Uint8Array(length).fill(7),
     authority: "alice.example",
     inboxUrl,
     users: new Map([

@@ -40,7 +40,6 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answ
   const inbox = new Inboxes({
     store: memoryStore(),
     now: () => NOW,
-    random: (length) => new Uint8Array(length),
     authority: domain,
     inboxUrl,
     users: new Map([[user, kex]]),
