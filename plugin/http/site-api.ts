@@ -1,7 +1,7 @@
 // plugin/http/site-api.ts: client of the author's own site, with signed requests. PROTOCOL 5
 import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
-import { chunksUntilAborted, concatChunks, limitSize } from "../store/chunks.js";
+import { concatChunks, limitSize } from "../store/chunks.js";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 import { isReset } from "../transport/http-client.js";
 import { IdleLimit } from "../transport/idle-limit.js";
@@ -172,7 +172,7 @@ function toAnswer(url: string, response: Response, idle: IdleLimit): SiteAnswer 
     try {
       // Only here: Node.js cancels the unread body of a response that no one refers to.
       const { body } = response;
-      if (body) yield* idle.watch(chunksUntilAborted(body, idle.signal));
+      if (body) yield* idle.watch(body);
     } catch (cause) {
       throw unreachable(url, cause);
     } finally {

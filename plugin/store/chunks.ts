@@ -1,4 +1,4 @@
-// plugin/store/chunks.ts: conversion between bytes and streams, and abortable reading.
+// plugin/store/chunks.ts: conversion between bytes and streams, and their size and hash.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
@@ -82,31 +82,4 @@ export function toStream(bytes: Uint8Array, range?: Range): ReadableStream<Uint8
       controller.close();
     },
   });
-}
-
-/**
- * The chunks of a body until the signal is aborted. The signal of `fetch` is not enough: in Node 20 it does not always end
- * a body that has started.
- *
- * @throws the signal's reason; errors of the body
- */
-export async function* chunksUntilAborted(
-  body: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, undefined> {
-  const reader = body.getReader();
-  const cancel = () => void reader.cancel(signal.reason).catch(() => {});
-  signal.addEventListener("abort", cancel);
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const { value, done } = await reader.read();
-      signal.throwIfAborted();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    signal.removeEventListener("abort", cancel);
-    cancel();
-  }
 }

@@ -1,6 +1,6 @@
 // plugin/store/s3-streams.ts: uploads and downloads with an idle timeout.
 import type { IdleLimit } from "../transport/idle-limit.js";
-import { checkSize, chunksUntilAborted } from "./chunks.js";
+import { checkSize } from "./chunks.js";
 
 interface Upload {
   body: ReadableStream<Uint8Array>;
@@ -55,6 +55,7 @@ async function* delayByOne(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 /**
  * A stream that fails when a read waits longer than the idle limit.
  *
+ * @param body - fails when the signal of the limit is aborted, as those of `fetchSafely` do
  * @param failed - makes the error to throw from its cause
  */
 export function withIdleLimit(
@@ -62,13 +63,13 @@ export function withIdleLimit(
   idle: IdleLimit,
   failed: (cause: unknown) => Error,
 ): ReadableStream<Uint8Array> {
-  const chunks = chunksUntilAborted(body, idle.signal);
+  const reader = body.getReader();
   return new ReadableStream(
     {
       async pull(controller) {
         idle.start();
         try {
-          const { value } = await chunks.next();
+          const { value } = await reader.read();
           if (value) controller.enqueue(value);
           else controller.close();
         } catch (cause) {
@@ -79,9 +80,7 @@ export function withIdleLimit(
       },
       async cancel() {
         idle.end();
-        await chunks.return(undefined).catch(() => {});
-        // A generator that never started has not cancelled the body.
-        if (!body.locked) await body.cancel().catch(() => {});
+        await reader.cancel().catch(() => {});
       },
     },
     { highWaterMark: 0 },

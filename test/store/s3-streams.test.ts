@@ -53,6 +53,7 @@ describe("the idle timeout of a bucket", () => {
     const idle = new IdleLimit(IDLE_MS);
     const { readable, writable } = chunkPipe();
     const writer = writable.getWriter();
+    idle.signal.addEventListener("abort", () => void writer.abort(idle.signal.reason));
     const reader = withIdleLimit(readable, idle, (cause) => cause as Error).getReader();
     await writer.write(Uint8Array.of(1));
     expect((await reader.read()).value).toEqual(Uint8Array.of(1));
