@@ -9,7 +9,7 @@ import { FEATURES, featuresOff } from "../host/channels.js";
 import { CompressedCopies } from "../host/compressed-copies.js";
 import { listMissingAccounts } from "../host/copied-posts.js";
 import { Followers } from "../host/followers.js";
-import { measureServer } from "../host/metrics-server.js";
+import { countAnswer } from "../host/metrics-server.js";
 import { findAddress } from "../host/node-request.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
@@ -287,7 +287,6 @@ async function listen(
     onFeedRead: (request) =>
       followers.note(request.headers["user-agent"] ?? "", findAddress(request, values["trust-proxy"])),
   });
-  const limit = rateLimit({ perMinute: values["rate-limit"], now });
   // They may belong to a parent.
   const { LISTEN_PID, LISTEN_FDS } = environment;
   try {
@@ -295,7 +294,8 @@ async function listen(
       ...{ port, host, origin, prefix, trustedProxies: values["trust-proxy"], log: reports.log },
       // That of a systemd socket unit, in which connections wait while the service restarts: sd_listen_fds(3).
       socket: LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? 3 : undefined,
-      ...measureServer({ findEndpoint, serveFile, rateLimit: limit }, reports.metrics),
+      ...{ findEndpoint, serveFile, rateLimit: rateLimit({ perMinute: values["rate-limit"], now }) },
+      onAnswer: (answered) => countAnswer(reports.metrics, answered),
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -38,6 +38,17 @@ export interface NodeServer {
   close(): Promise<void>;
 }
 
+/** A response, for metrics. */
+export interface Answered {
+  /** The endpoint, `file`, or the kind of the rate limit that refused the request. */
+  route: string;
+  method: string | undefined;
+  /** 0 if the client disconnected. */
+  status: number;
+  /** Until the response of an endpoint began; `null` for others. */
+  seconds: number | null;
+}
+
 export interface NodeServerOptions {
   port: number;
   host: string;
@@ -60,6 +71,7 @@ export interface NodeServerOptions {
   idleMs?: number;
   /** Maximum number of connections that are kept for their next request; default 1,000. */
   maxIdleConnections?: number;
+  onAnswer?(answered: Answered): void;
   log: Log;
 }
 
@@ -108,12 +120,25 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   incoming.url = AT_ROOT.test(target) ? prefix + target : target;
   response.once("finish", () => incoming.readableEnded || drain(incoming));
   response.setTimeout(idleMs, () => response.destroy());
+  const { method } = incoming;
+  let isFile = true;
+  response.once("close", () => {
+    const status = response.writableFinished ? response.statusCode : 0;
+    if (isFile) options.onAnswer?.({ route: "file", method, status, seconds: null });
+  });
   const endpoint = options.findEndpoint(new URL(origin + incoming.url).pathname);
   if (!endpoint) return options.serveFile(incoming, response);
   const ask = async () => {
+    isFile = false;
+    const start = performance.now();
     const address = findAddress(incoming, trustedProxies);
-    const refusal = endpoint.rateLimit && rateLimit(endpoint.rateLimit, incoming.method, address);
+    const { name, rateLimit: kind } = endpoint;
+    const refusal = kind && rateLimit(kind, method, address);
     const found = refusal ?? (await endpoint.answer(toRequest(incoming, origin, patienceMs), address));
+    const counted = refusal
+      ? { route: kind, seconds: null }
+      : { route: name, seconds: (performance.now() - start) / 1000 };
+    options.onAnswer?.({ ...counted, method, status: found.status });
     await send(await compressResponse(found, incoming.headers["accept-encoding"]), response);
   };
   return endpoint.isStaticFirst ? options.serveFile(incoming, response, ask) : ask();
