@@ -17,11 +17,11 @@ import { sleep } from "../store/retry.js";
 import { findLoopbackHost } from "../url.js";
 import { copiedPosts } from "./copied-posts.js";
 import { twtFinder } from "./known-twts.js";
-import { CACHE_TAG, type MentionServices } from "./mentions.js";
+import { CACHE_TAG, type MentionServices, OLD_LIST } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
-import { attempt } from "./work.js";
+import { attempt, purgeTag } from "./work.js";
 
 const MINUTE_MS = 60_000;
 /** After a deploy another run may still be sending from the old feed. Its lease ends within half a minute. */
@@ -157,8 +157,7 @@ function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; f
       if (report === null) return log("Another run is sending mentions. This one leaves them to it.");
       // The next build reads the copies in the public list.
       const hasCopy = report.mentions.some(({ network, outcome }) => network && outcome === "sent");
-      if (hasCopy)
-        await options.purge?.(CACHE_TAG).catch((error) => log(`The CDN still serves an old list: ${error.message}`));
+      if (hasCopy) await purgeTag(options, CACHE_TAG, OLD_LIST);
       for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
     },
   };

@@ -6,7 +6,6 @@ import { DecisionLinks } from "../mentions/inform/decision-links.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
-import type { ManagedRoute } from "../mentions/receive/manage.js";
 import { BlockList, Moderation } from "../mentions/receive/moderation.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
@@ -15,7 +14,7 @@ import { readPrefix } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, MODERATION_SECRET, readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
-import { attempt } from "./work.js";
+import { attempt, purgeTag } from "./work.js";
 
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));
@@ -28,6 +27,7 @@ const atomWriter = later(() => import("../mentions/inform/atom.js"));
 
 /** Of the public lists. */
 export const CACHE_TAG = "twtxt-mentions";
+export const OLD_LIST = "the old list of mentions";
 
 export type MentionServices = ReturnType<typeof mentionServices>;
 
@@ -60,19 +60,11 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     const parts = { ...services, readSigned: signedReader(options), received, moderation, siteIndex, guestFeeds, now };
     return manageMentions({ ...parts, readThreads: (isOver) => readThreads("recent", isOver) });
   });
-  const managed =
-    (route: ManagedRoute): Handler =>
-    async (request, asked) =>
-      (await management())[route](request, asked);
   const answers = once(async () => (await answerWiring()).answerServices(options, received));
   const comments = once(async () => {
     const { commentServices } = await commentWiring();
     return commentServices(options, { siteIndex, received, moderation, cacheTag: CACHE_TAG, onStored, answers });
   });
-  const commented =
-    (route: "comments" | "comment" | "guestFeed"): Handler =>
-    async (request, asked) =>
-      (await comments()).handlers[route](request, asked);
   const feed = once(() => privateFeed(options, received));
   const links = decisionLinks(options);
   const atom = once(async () => {
@@ -80,26 +72,23 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     return listAsAtom({ list, siteIndex, settings: options.settings, cacheTag: CACHE_TAG });
   });
   const handlers: Handlers = {
-    webmention: async (request, asked) => (await verification()).receive(request, asked),
+    webmention: deferHandler(async () => (await verification()).receive),
     mentionsJson: listMentions({
       ...{ list, siteIndex, cacheTag: CACHE_TAG },
       readSyndication: postsCopies ? readSyndication : undefined,
     }),
-    mentionsAtom: async (request, asked) => (await atom())(request, asked),
-    mentionsFeed: async (request, asked) => (await feed())(request, asked),
-    comments: commented("comments"),
-    comment: commented("comment"),
-    guestFeed: commented("guestFeed"),
-    decision: async (request, asked) => {
-      const { decisionPage } = await decider();
-      return decisionPage({ links, received, moderation, siteIndex })(request, asked);
-    },
-    answers: async (request, asked) => (await answers()).handlers.answers(request, asked),
-    answerLink: async (request, asked) => (await answers()).handlers.answerLink(request, asked),
-    mentions: managed("mentions"),
-    verifyMentions: managed("verifyMentions"),
-    importMentions: managed("importMentions"),
-    mention: managed("mention"),
+    mentionsAtom: deferHandler(atom),
+    mentionsFeed: deferHandler(feed),
+    comments: deferHandler(async () => (await comments()).handlers.comments),
+    comment: deferHandler(async () => (await comments()).handlers.comment),
+    guestFeed: deferHandler(async () => (await comments()).handlers.guestFeed),
+    decision: deferHandler(async () => (await decider()).decisionPage({ links, received, moderation, siteIndex })),
+    answers: deferHandler(async () => (await answers()).handlers.answers),
+    answerLink: deferHandler(async () => (await answers()).handlers.answerLink),
+    mentions: deferHandler(async () => (await management()).mentions),
+    verifyMentions: deferHandler(async () => (await management()).verifyMentions),
+    importMentions: deferHandler(async () => (await management()).importMentions),
+    mention: deferHandler(async () => (await management()).mention),
   };
 
   return {
@@ -118,25 +107,27 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   };
 }
 
+/** A handler that is made when it is needed. @param make - returns the same one each time, if making it is expensive */
+function deferHandler(make: () => Promise<Handler>): Handler {
+  return async (request, asked) => (await make())(request, asked);
+}
+
 /**
  * The received mentions, and the public list. Each change purges the list from the CDN. Changes and readers compact the
  * journal, because every read takes time for the events since the last snapshot, also for those of another process.
  */
-function storedMentions({ settings, pages, store, now, log, purge, background }: ServiceOptions, siteIndex: SiteIndex) {
+function storedMentions(options: ServiceOptions, siteIndex: SiteIndex) {
+  const { settings, pages, store, now, log, background } = options;
   const { shownPerHost } = settings.mentions.limits;
   const twts = [...pages.twts, ...(pages.deleted ?? []).map(deletedTwt)];
   const journal = new Journal({ store, now, shownPerHost, log, twts, currentUrl: (url) => siteIndex.currentUrl(url) });
   const compactSoon = () => background(attempt("Compacting the list of mentions", journal.compactIfLong, log));
-  const purgeLists = () =>
-    purge?.(CACHE_TAG).catch((error) =>
-      log(`The CDN still serves the old list of mentions: ${error.message}`, { level: "warn" }),
-    );
   const received = new ReceivedMentions({
     journal,
     now,
     async onChange() {
       compactSoon();
-      await purgeLists();
+      await purgeTag(options, CACHE_TAG, OLD_LIST);
     },
   });
   const list: ListMentions = async (query) => {

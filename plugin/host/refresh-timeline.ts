@@ -9,6 +9,7 @@ import { readJson, writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
+import { purgeTag } from "./work.js";
 
 const FEEDS_KEY = "timeline/feeds";
 /** Timeout of all requests. The scheduled run ends after 30 s on Netlify, and starts nothing after 20 s. */
@@ -26,7 +27,7 @@ const TIMELINE = v.object({ updated: v.string() });
  * @param names - the key of the timeline in the store, and the tag of its copies in the CDN
  */
 export async function refreshTimeline(options: ServiceOptions, names: { list: string; tag: string }): Promise<void> {
-  const { settings, pages, store, now, ending, purge, log } = options;
+  const { settings, pages, store, now, ending } = options;
   if (!settings.timeline) return;
   const last = await readJson(store, names.list, TIMELINE, replaceDamaged);
   const age = last ? now() - Date.parse(last.value.updated) : Number.NaN;
@@ -51,9 +52,7 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
     feeds.flatMap(({ kept }) => kept ?? []),
   );
   await writeJson(store, names.list, timeline);
-  await purge?.(names.tag).catch((error) =>
-    log(`The CDN still serves the old timeline: ${error.message}`, { level: "warn" }),
-  );
+  await purgeTag(options, names.tag, "the old timeline");
 }
 
 /** The followed feeds as they were last read. @throws TwtxtError `store-failed` */

@@ -1,5 +1,6 @@
 // plugin/host/work.ts: asynchronous work: in the background, with a timeout, and with failures that are only logged.
 import type { Log } from "../http/respond.js";
+import type { ServiceOptions } from "./service-options.js";
 
 /** Tracks work that goes on after an answer, so that a host can wait for it before it exits. */
 export class BackgroundWork {
@@ -26,6 +27,11 @@ export async function attempt(name: string, work: () => Promise<unknown>, log: L
     log(`${name} failed; the next scheduled run tries again: ${(error as Error).message}`, { level: "error" });
     return false;
   }
+}
+
+/** Purges a tag from the CDN, if there is one. @param old - what the CDN still serves after a failure, for the log */
+export async function purgeTag({ purge, log }: Pick<ServiceOptions, "purge" | "log">, tag: string, old: string) {
+  await purge?.(tag).catch(({ message }: Error) => log(`The CDN still serves ${old}: ${message}`, { level: "warn" }));
 }
 
 /** The result of `work`. Rejects with `timeoutError` if it takes longer than this many milliseconds. */

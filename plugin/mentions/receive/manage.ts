@@ -27,7 +27,7 @@ const Decision = v.strictObject({ state: v.picklist(["shown", "held", "rejected"
 const SourceDecision = v.strictObject({ state: v.picklist(["held", "rejected"]) });
 
 /** The routes of {@link manageMentions}. */
-export type ManagedRoute = "mentions" | "verifyMentions" | "importMentions" | "mention";
+type ManagedRoute = "mentions" | "verifyMentions" | "importMentions" | "mention";
 
 /**
  * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST ?source=` blocks, `POST /verify` verifies
