@@ -73,11 +73,12 @@ export function decisionName(id: string, version: string | null): string {
 export function digestMail(news: Digest, page: string, context: NewsContext): Mail {
   const { id, mentions } = news;
   const passages = mentions.slice(0, MAIL_LIMIT).map((mention) => formatPassage(mention, context));
-  const close = mentions.length === 0 ? [] : [closing(mentions.length - passages.length, page)];
+  const more = mentions.length - passages.length;
+  const close = more > 0 ? `And ${more} more. All of them: ${page}` : `All mentions: ${page}`;
   return {
     subject: formatTitle(news, page),
     messageId: `<${id}@${new URL(page).hostname}>`,
-    text: `${[...inboxLines(news), ...passages, ...close].join("\n\n\n")}\n`,
+    text: `${[...inboxLines(news), ...passages, ...(mentions.length > 0 ? [close] : [])].join("\n\n\n")}\n`,
   };
 }
 
@@ -150,8 +151,4 @@ export function formatHeadline(
 ): string {
   const sentence = describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, words);
   return `${plainName(mention)} ${formatSentence(sentence)}`;
-}
-
-function closing(more: number, page: string): string {
-  return more > 0 ? `And ${more} more. All of them: ${page}` : `All mentions: ${page}`;
 }

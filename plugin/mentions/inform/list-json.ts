@@ -4,7 +4,7 @@ import { publicList } from "../../http/public-list.js";
 import { type Handler, parseLimit, parseParameters } from "../../http/respond.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
-import { type ListMentions, type MentionQuery, publishedTime, type StoredMention } from "../mention.js";
+import { type ListMentions, publishedTime, type StoredMention } from "../mention.js";
 import { NO_CONTENTS } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { firstWithin, toCursor } from "../receive/sorted-lists.js";
@@ -25,15 +25,19 @@ const PAGE_BYTES = 256 * 1024;
 export function listMentions({ list, siteIndex, cacheTag, readSyndication }: ListParts): Handler {
   const listed = { type: "application/json", tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicList(ROUTES.mentionsJson.methods, listed, async (url) => {
-    const { mentions, next } = await list({ ...parseQuery(url, siteIndex), withPlaces: true });
+    const { target, after, limit } = parseParameters(url, PARAMETERS);
+    const { mentions, next } = await list({
+      ...{ state: "shown", target: findTarget(target, siteIndex), after },
+      ...{ limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT), withPlaces: true },
+    });
     const texts = mentions.map((mention) => JSON.stringify(siteIndex.addTitle(publicMention(mention))));
     const items = firstWithin(texts, PAGE_BYTES, Buffer.byteLength);
     const isWhole = items.length === mentions.length;
-    const after = isWhole ? next : toCursor(mentions[items.length - 1]);
+    const end = isWhole ? next : toCursor(mentions[items.length - 1]);
     const isStart = !/[?&](?:after|target)=/.test(url);
     const copies = isStart ? JSON.stringify((await readSyndication?.()) ?? undefined) : undefined;
     const syndication = copies === undefined || copies === "{}" ? "" : `,"syndication":${copies}`;
-    return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}${syndication}}\n`;
+    return `{"mentions":[${items.join()}],"next":${JSON.stringify(end)}${syndication}}\n`;
   });
 }
 
@@ -69,14 +73,4 @@ export function findTarget(target: string | undefined, siteIndex: Pick<SiteIndex
   const found = target === undefined ? undefined : siteIndex.target(target)?.url;
   if (target === undefined || found !== undefined) return found;
   throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
-}
-
-function parseQuery(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
-  const { target, after, limit } = parseParameters(url, PARAMETERS);
-  return {
-    state: "shown",
-    target: findTarget(target, siteIndex),
-    after,
-    limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT),
-  };
 }

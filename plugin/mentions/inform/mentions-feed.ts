@@ -42,7 +42,12 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
   return async (request) => {
     if (!isOn) throw new TwtxtError("not-found", "There is nothing here.");
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
-    if (!readTokens(request).some((given) => isSameSecret(given, token))) return refusal();
+    if (!readTokens(request).some((given) => isSameSecret(given, token))) {
+      return problem(new TwtxtError("bad-token", "The token is missing or wrong."), {
+        ...PRIVATE,
+        "www-authenticate": 'Basic realm="mentions", charset="UTF-8"',
+      });
+    }
     const feed = formatNotices({ nick, url }, await readNewest(list));
     // Not cached, so the answer needs no `Vary`.
     const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
@@ -85,13 +90,6 @@ function readTokens(request: HttpRequest): string[] {
   const [, encoded = ""] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const [, ...password] = Buffer.from(encoded, "base64").toString().split(":");
   return [password.join(":"), ...new URL(request.url).searchParams.getAll("token")];
-}
-
-function refusal(): Response {
-  return problem(new TwtxtError("bad-token", "The token is missing or wrong."), {
-    ...PRIVATE,
-    "www-authenticate": 'Basic realm="mentions", charset="UTF-8"',
-  });
 }
 
 /**

@@ -156,8 +156,10 @@ function addTimes(sums: Usage["parties"], times: Iterable<readonly [group: strin
  * @returns 3 hex digits, or for IPv6 twice 6 with a dot in between
  */
 export function senderGroup(address: string): Requester {
+  // IPv6 has more groups, none of them one of IPv4: out of its 65,536 /64s, a sender could choose the group of another sender.
+  const toGroup = (network: string) => hash("sha256", `requester ${network}`).slice(0, network.includes(":") ? 6 : 3);
   return listNetworks(address)
-    .map(({ network }) => hashSender(network))
+    .map(({ network }) => toGroup(network))
     .join(".");
 }
 
@@ -176,11 +178,6 @@ export function listShares(requester: Requester): GroupShare[] {
 /** The group of the widest network: how senders take turns. */
 export function findWidestGroup(requester: Requester): string {
   return requester.slice(requester.indexOf(".") + 1);
-}
-
-/** IPv6 has more groups, none of them one of IPv4: out of its 65,536 /64s, a sender could choose the group of another sender. */
-function hashSender(network: string): string {
-  return hash("sha256", `requester ${network}`).slice(0, network.includes(":") ? 6 : 3);
 }
 
 export function hostKey(url: string): string {

@@ -170,17 +170,15 @@ export class Journal {
     if (isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) {
       throw new LostRace("The mentions change faster than they can be read.");
     }
-    if (load) this.#changeSnapshot(snapshot, load);
+    if (load) {
+      for (const { changes } of this.#applied.toReversed()) this.#view.undo(changes);
+      this.#applied = [];
+      this.#snapshot = null;
+      load();
+      this.#snapshot = snapshot;
+    }
     this.#apply(events);
     this.#events.confirmSnapshot();
-  }
-
-  #changeSnapshot(snapshot: Snapshot, load: () => void): void {
-    for (const { changes } of this.#applied.toReversed()) this.#view.undo(changes);
-    this.#applied = [];
-    this.#snapshot = null;
-    load();
-    this.#snapshot = snapshot;
   }
 
   /** Applies events in their order: later ones are undone first, and applied again. */

@@ -114,7 +114,10 @@ export class ReceivedMentions {
   async find(prefix: string): Promise<(StoredMention & { state: MentionState })[]> {
     const view = await this.journal.read();
     const entries = [...view.entries()].filter(({ id }) => id.startsWith(prefix));
-    return entries.map((entry) => view.read(entry)).filter(isThere);
+    return entries.flatMap((entry) => {
+      const { state, ...mention } = view.read(entry);
+      return state === "removed" ? [] : [{ ...mention, state }];
+    });
   }
 
   /** Rejects mentions that are shown or held. @returns how many */
@@ -142,8 +145,4 @@ export class ReceivedMentions {
   #at(): string {
     return new Date(this.options.now()).toISOString();
   }
-}
-
-function isThere<T extends StoredMention>(mention: T): mention is T & { state: MentionState } {
-  return mention.state !== "removed";
 }

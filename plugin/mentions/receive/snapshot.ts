@@ -88,7 +88,8 @@ export class Snapshots {
     const add = (key: string, lines: readonly JsonText[]) => {
       const part = known.get(key) ?? { key, entries: [], isCurrent: true };
       known.set(key, part);
-      this.#addTo(part, view, lines);
+      for (const json of lines) part.entries.push(this.#addLine(part, view, json));
+      view.texts.pack(lines);
     };
     for (const key of parts.filter((each) => !known.has(each))) {
       for await (const lines of this.#readPart(key)) {
@@ -124,7 +125,7 @@ export class Snapshots {
   async replace(old: Snapshot, view: MentionView, folded: readonly string[], time: number): Promise<boolean> {
     const plan = planParts(this.#loaded, view).map(({ key, entries }) => ({
       key,
-      bytes: key ?? joinLines(entries, view),
+      bytes: key ?? Buffer.concat(entries.flatMap(({ json }) => [view.texts.read(json), Buffer.of(NEW_LINE)])),
     }));
     const parts: string[] = [];
     for (const { bytes } of plan) parts.push(typeof bytes === "string" ? bytes : await this.#writePart(bytes, time));
@@ -160,11 +161,6 @@ export class Snapshots {
     } catch (error) {
       throw damaged(key, error);
     }
-  }
-
-  #addTo(part: LoadedPart, view: MentionView, lines: readonly JsonText[]): void {
-    for (const json of lines) part.entries.push(this.#addLine(part, view, json));
-    view.texts.pack(lines);
   }
 
   #addLine(part: LoadedPart, view: MentionView, json: JsonText): Entry {
@@ -224,11 +220,6 @@ function findLines(buffer: Buffer): JsonText[] {
     start = end + 1;
   }
   return lines;
-}
-
-function joinLines(entries: readonly Entry[], { texts }: MentionView): Buffer {
-  const newLine = Buffer.of(NEW_LINE);
-  return Buffer.concat(entries.flatMap(({ json }) => [texts.read(json), newLine]));
 }
 
 /**

@@ -68,7 +68,10 @@ export function createDiscover({ ask, now }: { ask: Ask; now(): number }): Disco
     const response = await askNow(target);
     const fresh = freshUntil(response.headers, now());
     const none = (why: string) => ({ endpoint: null, why, freshUntil: fresh });
-    if (!isGood(response)) return none(describeStatus(response));
+    const { status } = response;
+    if (!isGood(response)) {
+      return none(status === 404 || status === 410 ? `nothing is there (${status})` : `their server answers ${status}`);
+    }
 
     const { kind, found } = await searchTarget(response);
     if (found !== null) return { ...found, freshUntil: fresh };
@@ -137,10 +140,6 @@ async function askOnce(ask: Ask, url: string, now: Clock): Promise<GuardedRespon
 
 function isGood({ status }: GuardedResponse): boolean {
   return status >= 200 && status < 300;
-}
-
-function describeStatus({ status }: GuardedResponse): string {
-  return status === 404 || status === 410 ? `nothing is there (${status})` : `their server answers ${status}`;
 }
 
 interface TargetStart {

@@ -64,7 +64,9 @@ export class MentionLedger {
   /** Costs one listing, one request for the notes, and one for each unfinished mention. */
   async read(): Promise<StoredLedger> {
     const { store } = this.options;
-    const names = this.#parseOwn(await store.keys(`${this.#folder}/`));
+    const all = (await store.keys(`${this.#folder}/`)).flatMap(parseLedgerKey);
+    // Without those of networks, which are below the folder of mentions.
+    const names = all.filter(({ key, name }) => key === `${this.#folder}/${name}`);
     return {
       ...((await readJson(store, this.#notesKey, LedgerNotes))?.value ?? NO_NOTES),
       done: names.filter(({ kind, ending }) => kind === "done" && ending !== null),
@@ -114,11 +116,6 @@ export class MentionLedger {
 
   async forget(keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.#writeWithRetry(() => this.options.store.delete(key));
-  }
-
-  /** Without those of networks, which are below the folder of mentions. */
-  #parseOwn(keys: readonly string[]): LedgerName[] {
-    return keys.flatMap(parseLedgerKey).filter(({ key, name }) => key === `${this.#folder}/${name}`);
   }
 
   get #notesKey(): string {

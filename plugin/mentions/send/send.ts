@@ -173,7 +173,9 @@ async function readLedger(
   const hasLinks = createLinks(options) !== null;
   // If links are turned on again, those of the time in between are not new.
   if (options.links === "off" && stored.linkBaseline !== null) await ledger.note({ linkBaseline: null });
-  const known = hasLinks ? stored : withoutLinks(stored);
+  // Without links, the ledger knows nothing of them, so that none counts as removed.
+  const isKnown = ({ isLink }: { isLink: boolean }) => hasLinks || !isLink;
+  const known = { ...stored, done: stored.done.filter(isKnown), unfinished: stored.unfinished.filter(isKnown) };
   const isFirst = known.baseline === null || (hasLinks && known.linkBaseline === null);
   const baselines = { baseline: known.baseline ?? NOTHING_OLD, linkBaseline: known.linkBaseline ?? NOTHING_OLD };
   // A site without twts is still being set up. It gets no baseline yet, so that posts imported later also count as old.
@@ -200,12 +202,6 @@ function createBaselines(
     ...(hasNewLinks && { linkBaseline: createBaseline(feed, links, linkTime) }),
     ...(baseline === null && { baseline: createBaseline(feed, others, weekAgo) }),
   };
-}
-
-/** A ledger that knows nothing of links, so that none counts as removed. */
-function withoutLinks(stored: StoredLedger): StoredLedger {
-  const isMention = ({ isLink }: { isLink: boolean }) => !isLink;
-  return { ...stored, done: stored.done.filter(isMention), unfinished: stored.unfinished.filter(isMention) };
 }
 
 /** Mentions older than this time, and everything in archives, belong to the baseline. */
