@@ -1,5 +1,5 @@
 // test/bench/fill-site.ts: a site whose store is full, and the data of its author's machine.
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { knownBlobs } from "../../plugin/author/blobs/blob-site.js";
@@ -145,13 +145,12 @@ async function fillBlobs(
   count: number,
 ): Promise<string> {
   const owner = formatKey(alice.publicKey);
-  const random = (length: number) => randomBytes(length);
   const first = Date.now() - count * MINUTE_MS;
   let oldest = "";
   await inBatches(count, async (number) => {
     const at = first + number * MINUTE_MS;
     const now = () => at;
-    const blobs = new StoredBlobs({ store, now, random, log: () => {} });
+    const blobs = new StoredBlobs({ store, now, log: () => {} });
     const bytes = Buffer.from(wordsFrom(number + 1)(100));
     const sha256 = hash("sha256", bytes);
     const key = sha256;
