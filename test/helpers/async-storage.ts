@@ -34,11 +34,13 @@ export function disableUnusedStorages(): void {
 
 /** Imports a module whose storages have a value only until a function awaits. */
 export function importWithSynchronousStorages<T>(load: () => T): T {
-  hooks.AsyncLocalStorage = SynchronousStorage;
+  // Node.js 22 has a getter, which an assignment does not replace.
+  const own = Object.getOwnPropertyDescriptor(hooks, "AsyncLocalStorage") ?? {};
+  Object.defineProperty(hooks, "AsyncLocalStorage", { value: SynchronousStorage, configurable: true });
   try {
     return load();
   } finally {
-    hooks.AsyncLocalStorage = AsyncLocalStorage;
+    Object.defineProperty(hooks, "AsyncLocalStorage", own);
   }
 }
 
