@@ -1,13 +1,11 @@
 // plugin/mentions/answers/answer-endpoints.ts: where readers ask for mail about answers, confirm it and end it. PROTOCOL 2.6
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { allowing, type Handler, type HttpRequest, json, parseBody, readBody } from "../../http/respond.js";
-import { verifyGuest } from "../../http/signature.js";
+import { type SignaturePolicy, verifyGuest } from "../../http/signature.js";
 import { type AnswerWords, fillIn } from "../../options/answer-words.js";
 import { escapeHtml } from "../../site/html.js";
 import { ROUTES } from "../../site/routes.js";
-import type { Store } from "../../store/store.js";
 import { isMailAddress } from "../inform/mail.js";
 import { privatePage } from "../receive/endpoint-page.js";
 import { readForm } from "../receive/receive.js";
@@ -15,7 +13,7 @@ import { type AnswerReaders, MESSAGES, type Reader } from "./readers.js";
 
 const BODY_LIMIT = 1024;
 
-interface EndpointParts {
+interface EndpointParts extends Omit<SignaturePolicy, "allowed"> {
   readers: AnswerReaders;
   /** Whether the site has a server for mail. */
   canSend: boolean;
@@ -25,10 +23,6 @@ interface EndpointParts {
   /** The language of the words. */
   lang: string;
   feedUrl: string;
-  /** The authority of signed requests, see `SignaturePolicy`. */
-  authority: string;
-  store: Store;
-  now: Clock;
   /** Called when a mail may be due. */
   onAdded(): void;
 }

@@ -66,11 +66,7 @@ function readSource({ timestamp, identity, copy, author }: StoredMention): strin
   return timestamp === null ? new URL(identity).host : identity;
 }
 
-interface Page {
-  title: string;
-  content: string;
-  status: number;
-}
+type Page = Parameters<typeof privatePage>[1];
 
 function question(mention: StoredMention, siteIndex: SiteIndex): Page {
   const title = formatHeadline(mention, siteIndex);

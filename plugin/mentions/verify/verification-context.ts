@@ -25,18 +25,7 @@ export interface VerificationContext {
   readAlone<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Recognizes URLs of the target and of this site's posts in a source. */
-export interface SiteMatcher {
-  isTarget(url: string): boolean;
-  isOwn(url: string): boolean;
-  /**
-   * The page of this site's post that a source is about.
-   *
-   * @param subject - hash of the twt that it replies to; `null` for none
-   * @param urls - URLs of posts, or references to twts, in the order of the source
-   */
-  postAbout(subject: string | null, urls: readonly string[]): string | null;
-}
+export type SiteMatcher = ReturnType<typeof siteMatcher>;
 
 /** A proven mention, with the data that identifies its source under another URL. */
 export interface SourceMention {
@@ -52,17 +41,23 @@ export type SourceResult = SourceMention | Exclude<Proof, { outcome: "proven" }>
 
 type Disproof = Extract<Proof, { outcome: "disproven" }>;
 
-/** @see PROTOCOL 2.4, "The proof" */
-export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatcher {
+/** Recognizes URLs of the target and of this site's posts in a source. @see PROTOCOL 2.4, "The proof" */
+export function siteMatcher({ target }: Claim, siteIndex: SiteIndex) {
   const findNamedPost = (url: string): string | null => {
     const found = siteIndex.target(url);
     if (found?.kind === "page") return siteIndex.isPost(found.url) ? found.url : null;
     return found && findFirst(parseTimestamps(url), (timestamp) => siteIndex.pageOfTwt(timestamp));
   };
   return {
-    isTarget: (url) => siteIndex.target(url)?.url === target.url,
-    isOwn: (url) => siteIndex.isOwn(url),
-    postAbout: (subject, urls) =>
+    isTarget: (url: string): boolean => siteIndex.target(url)?.url === target.url,
+    isOwn: (url: string): boolean => siteIndex.isOwn(url),
+    /**
+     * The page of this site's post that a source is about.
+     *
+     * @param subject - hash of the twt that it replies to; `null` for none
+     * @param urls - URLs of posts, or references to twts, in the order of the source
+     */
+    postAbout: (subject: string | null, urls: readonly string[]): string | null =>
       (subject === null ? null : siteIndex.pageOfHash(subject)) ?? findFirst(urls, findNamedPost),
   };
 }
