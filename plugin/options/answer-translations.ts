@@ -1,8 +1,8 @@
 // plugin/options/answer-translations.ts: words of mails to readers by language.
 import { ANSWER_WORDS, type AnswerWords } from "./answer-words.js";
-import { localizedWords } from "./words.js";
+import { createWordChooser } from "./words.js";
 
-const ANSWER_TRANSLATIONS: Readonly<Record<string, AnswerWords>> & { en: AnswerWords } = {
+export const chooseAnswerWords = createWordChooser<AnswerWords>({
   en: ANSWER_WORDS,
   de: {
     confirmSubject: "Bitte bestätigen: Antworten von {host} per E-Mail",
@@ -135,8 +135,4 @@ const ANSWER_TRANSLATIONS: Readonly<Record<string, AnswerWords>> & { en: AnswerW
     ended: "此链接不会再发送邮件",
     endedText: "该地址已删除，或链接已过期。",
   },
-};
-
-export function chooseAnswerWords(lang?: string): AnswerWords {
-  return localizedWords(ANSWER_TRANSLATIONS, lang);
-}
+});

@@ -1,8 +1,8 @@
 // plugin/options/comment-translations.ts: words of the form for comments by language.
 import { COMMENT_PAGE, COMMENT_STATUS, type CommentWords } from "./comment-words.js";
-import { localizedWords, type OwnWords } from "./words.js";
+import { createWordChooser } from "./words.js";
 
-const COMMENT_TRANSLATIONS: Readonly<Record<string, CommentWords>> & { en: CommentWords } = {
+export const chooseCommentWords = createWordChooser<CommentWords>({
   en: { ...COMMENT_PAGE, ...COMMENT_STATUS },
   de: {
     comment: "Kommentar schreiben",
@@ -201,9 +201,4 @@ const COMMENT_TRANSLATIONS: Readonly<Record<string, CommentWords>> & { en: Comme
     same: "你已经写过这条了。",
     rejected: "未获批准",
   },
-};
-
-/** The words of a language, with those that the author has set. */
-export function chooseCommentWords(lang?: string, own?: OwnWords<CommentWords>): CommentWords {
-  return localizedWords(COMMENT_TRANSLATIONS, lang, own);
-}
+});

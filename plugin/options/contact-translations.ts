@@ -1,8 +1,8 @@
 // plugin/options/contact-translations.ts: words of the contact form by language.
 import { CONTACT_PAGE, CONTACT_STATUS, type ContactWords } from "./contact-words.js";
-import { localizedWords, type OwnWords } from "./words.js";
+import { createWordChooser } from "./words.js";
 
-const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: ContactWords } = {
+export const chooseContactWords = createWordChooser<ContactWords>({
   en: { ...CONTACT_PAGE, ...CONTACT_STATUS },
   de: {
     title: "Kontakt",
@@ -318,9 +318,4 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
     noStorage: "此浏览器无法为本页面保存数据：可能被阻止，或空间不足。请解决后重试。",
     noCrypto: "您的浏览器无法在此页面上加密。需要 HTTPS 和本地存储。您可以从终端发送：",
   },
-};
-
-/** The words of the contact form in a language, see {@link localizedWords}. */
-export function chooseContactWords(lang?: string, own?: OwnWords<ContactWords>): ContactWords {
-  return localizedWords(CONTACT_TRANSLATIONS, lang, own);
-}
+});

@@ -1,5 +1,5 @@
 // plugin/options/endpoint-words.ts: the words with which the endpoint of mentions answers people, by language.
-import { localizedWords } from "./words.js";
+import { createWordChooser } from "./words.js";
 
 const ENGLISH = {
   thanks: "Thank you",
@@ -22,7 +22,7 @@ const ENGLISH = {
 };
 export type EndpointWords = typeof ENGLISH;
 
-const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: EndpointWords } = {
+export const chooseEndpointWords = createWordChooser<EndpointWords>({
   en: ENGLISH,
   de: {
     thanks: "Danke",
@@ -161,8 +161,4 @@ const ENDPOINT_TRANSLATIONS: Readonly<Record<string, EndpointWords>> & { en: End
     blocked: "本站不接受来自你网站的提及。",
     full: "等待检查的提及太多了。请稍后再试。",
   },
-};
-
-export function chooseEndpointWords(lang?: string): EndpointWords {
-  return localizedWords(ENDPOINT_TRANSLATIONS, lang);
-}
+});

@@ -1,7 +1,7 @@
 // plugin/options/translations.ts: words of lists of mentions and of the timeline, by language.
-import { baseLanguage, ENGLISH, localizedWords, type OwnWords, type Words } from "./words.js";
+import { baseLanguage, createWordChooser, ENGLISH, type OwnWords, type Translations, type Words } from "./words.js";
 
-const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
+const TRANSLATIONS: Translations<Words> = {
   en: ENGLISH,
   de: {
     title: "Erwähnungen",
@@ -345,7 +345,4 @@ export function toLangAttribute(lang: string, own?: OwnWords<object>): { lang?: 
   return lang === "en" ? {} : { lang: chooseLanguage(lang, own) };
 }
 
-/** The words of a language, see {@link localizedWords}. */
-export function chooseWords(lang?: string, own?: OwnWords<Words>): Words {
-  return localizedWords(TRANSLATIONS, lang, own);
-}
+export const chooseWords = createWordChooser(TRANSLATIONS);

@@ -94,20 +94,18 @@ export const TIMELINE_WORDS = [
   ...UNREAD_REASONS,
 ] as const satisfies readonly (keyof Words)[];
 
+/** The words of a form by language, such as `de`. */
+export type Translations<T> = Readonly<Record<string, T>> & { en: T };
+
 /**
- * The words of a language, with those that the author has set.
- *
- * @param translations - by language, such as `de`
- * @param lang - such as `de` or `de-AT`. The words of an unknown language are English.
- * @param own - words that the author has set, and their language; absent for all languages
+ * Creates a function that returns the words of a language, such as `de` or `de-AT`, with those that the author has set. The
+ * words of an unknown language are English. Own words without a language are for all languages.
  */
-export function localizedWords<T extends Record<string, string>>(
-  translations: Readonly<Record<string, T>> & { en: T },
-  lang = "en",
-  { words: given = {}, lang: givenLang = lang }: OwnWords<T> = {},
-): T {
-  const words = translations[baseLanguage(lang)] ?? translations.en;
-  const own = baseLanguage(givenLang) === baseLanguage(lang) ? given : {};
-  const set = Object.entries(own).filter(([, word]) => word !== undefined);
-  return { ...words, ...Object.fromEntries(set) };
+export function createWordChooser<T extends Record<string, string>>(translations: Translations<T>) {
+  return (lang = "en", { words: given = {}, lang: givenLang = lang }: OwnWords<T> = {}): T => {
+    const words = translations[baseLanguage(lang)] ?? translations.en;
+    const own = baseLanguage(givenLang) === baseLanguage(lang) ? given : {};
+    const set = Object.entries(own).filter(([, word]) => word !== undefined);
+    return { ...words, ...Object.fromEntries(set) };
+  };
 }
