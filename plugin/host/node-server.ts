@@ -29,8 +29,6 @@ const PROXY_LINGER_MS = 1_000;
 const AT_ROOT = /^\/\.well-known\/(?:msg|salty)\//;
 /** The chunks of a larger body are read into buffers that are used again. */
 const SMALL_BYTES = 64 * 1024;
-/** Node's codes for a client that disconnected, which is not logged. */
-const DISCONNECTED = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_STREAM_DESTROYED|ERR_STREAM_UNABLE_TO_PIPE)$/;
 
 export interface NodeServer {
   port: number;
@@ -93,8 +91,8 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
     void connections.run(request.socket, response, work).catch((error: Error) => {
       const { method = "" } = request;
       const about = { level: "error", request: { method, path: toPath(request) } } as const;
-      const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
-      if (!DISCONNECTED.test(code)) log(`The response failed: ${error.message}`, about);
+      // A client that disconnected is not logged.
+      if (!request.socket.destroyed) log(`The response failed: ${error.message}`, about);
       response.destroy();
     });
   });
