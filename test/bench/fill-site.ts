@@ -10,7 +10,7 @@ import { discoveryFiles } from "../../plugin/eleventy/output/feed-files.js";
 import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey, type SecretKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
-import { feedFolder, toLedgerKey } from "../../plugin/mentions/send/ledger-records.js";
+import { type FinishedRecord, feedFolder, toLedgerKey } from "../../plugin/mentions/send/ledger-records.js";
 import { StoredMessages } from "../../plugin/messages/inbox/stored.js";
 import { formatMessage } from "../../plugin/messages/plaintext.js";
 import { seal } from "../../plugin/messages/sealing.js";
@@ -178,11 +178,11 @@ async function fillLedger(store: SqliteStore, feedUrl: string, count: number): P
     const pair = hash("sha256", `pair ${number}`).slice(0, 32);
     const text = hash("sha256", `text ${number}`).slice(0, 16);
     const target = `https://blog-${number % 500}.example/twtxt.txt`;
-    const record = {
-      ...{ timestamp, nick: "bob", target, isLink: false, endpoint: `${target}/webmention` },
-      ...{ source: `${feedUrl}#:~:text=${timestamp}`, status: 201, why: null, at },
-    };
     const mention = { pair, timestamp, instant: timestamp, nick: "bob", target, text, subject: null, isLink: false };
+    const record: FinishedRecord = {
+      ...mention,
+      ...{ source: `${feedUrl}#:~:text=${timestamp}`, endpoint: `${target}/webmention`, status: 201, why: null, at },
+    };
     const key = `${feedFolder(feedUrl)}/${toLedgerKey(mention, "sent")}`;
     await store.put(key, Buffer.from(JSON.stringify(record)));
   });

@@ -128,11 +128,12 @@ async function runLists(entry: string, site: FilledSite, { pid }: Served, stop: 
   for (const list of lists) {
     const before = readUsage(pid);
     const main = fileURLToPath(new URL("cli/main.js", entry));
-    await runNode(["--import", usageHook, main, ...list.split(" ")], {
+    const { output } = await runNode(["--import", usageHook, main, ...list.split(" ")], {
       cwd: site.folder,
       env: { ...site.environment, BENCH_USAGE: usageFile },
       stop,
     });
+    if (list.startsWith("send") && output === "") throw new Error("serve does not list what it has sent.");
     const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(readFileSync(usageFile, "utf8"));
     const own = { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, mebibytes: maxRSS / KIB_IN_MIB };
     const name = list
