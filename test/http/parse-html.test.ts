@@ -1,7 +1,7 @@
 import type { Nodes, Root } from "hast";
 import { toText } from "hast-util-to-text";
 import { describe, expect, it } from "vitest";
-import { parseHtml, walkElements } from "../../plugin/http/parse-html.js";
+import { findBase, parseHtml, walkElements } from "../../plugin/http/parse-html.js";
 
 const treeOf = async (html: string) => (await parseHtml(html)).tree;
 
@@ -49,6 +49,19 @@ describe("a page as a tree", () => {
     const root = await treeOf(`<p class="${"a ".repeat(500_000)}" id="p"><a href="/${"a/".repeat(10_000)}" rel="me">`);
     const properties = [...walkElements(root)].map((element) => element.properties);
     expect(properties.slice(-2)).toEqual([{ id: "p" }, { rel: ["me"] }]);
+  });
+
+  it("has the first 200 attributes of an element", async () => {
+    const names = [...Array(201).keys()].map((n) => `data-a${n}`);
+    const [element] = [...walkElements(await treeOf(`<p ${names.join(" ")}>`))].slice(-1);
+    expect(Object.keys(element?.properties ?? {})).toHaveLength(200);
+  });
+
+  it.each([2048, 2049])("has a base of up to 2,048 characters, and otherwise its own URL: %i", async (length) => {
+    const base = "https://bob.example/".padEnd(length, "a");
+    const elements = [...walkElements(await treeOf(`<base href="${base}">`))];
+    const page = "https://bob.example/page";
+    expect(findBase(elements, page)).toBe(length > 2048 ? page : base);
   });
 
   it("has the depth of its source if that is normal", async () => {
