@@ -1,6 +1,7 @@
 // plugin/client/background-run.ts: work in the background, numbers for the navigation, and what is opened when a page first needs it.
 import { RefreshInterval } from "../author/refresh-interval.js";
 import type { Clock } from "../clock.js";
+import { once } from "../later.js";
 import type { ClientContext } from "./notices.js";
 import { faultText } from "./page-parts.js";
 
@@ -96,29 +97,24 @@ export function openOnce<T>(
   work: (outdated: AbortSignal) => Promise<T>,
   isCurrent: (opened: T) => Promise<boolean> = async () => true,
 ) {
-  let opening: Promise<T> | null = null;
   let opened: T | null = null;
   let outdated = new AbortController();
-  const run = async () => {
-    outdated = new AbortController();
-    try {
+  const start = () =>
+    once(async () => {
+      outdated = new AbortController();
       opened = await work(outdated.signal);
       return opened;
-    } catch (error) {
-      opening = null;
-      throw error;
-    }
-  };
+    });
+  let current = start();
   return {
     async open(): Promise<T> {
       const former = opened;
       if (former !== null && !(await isCurrent(former)) && opened === former) {
         outdated.abort();
         opened = null;
-        opening = null;
+        current = start();
       }
-      opening ??= run();
-      return opening;
+      return current();
     },
     opened: () => opened,
   };

@@ -1,6 +1,6 @@
 // plugin/client/page-parts.tsx: parts of the client's pages: forms, which work without script, links to other pages of a list, and texts of this program.
 import { randomUUID } from "node:crypto";
-import type { FC, PropsWithChildren } from "hono/jsx";
+import type { Child, FC, JSX, PropsWithChildren } from "hono/jsx";
 import { useRequestContext } from "hono/jsx-renderer";
 import { DATES } from "../author/amounts.js";
 import type { DraftSave } from "../author/draft-version.js";
@@ -10,14 +10,11 @@ import { TwtxtError } from "../errors.js";
 import type { ClientEnv, ClientRequest, FormFields } from "./client-request.js";
 import { CSRF_FIELD } from "./session.js";
 
-/** A form that changes something, with the token of the session. */
-export function Form({
-  children,
-  ...form
-}: PropsWithChildren<{ action: string; class?: string; enctype?: "multipart/form-data"; id?: string }>) {
+/** A form that changes something, with the token of the session. Its action is the path of the page by default. */
+export function Form({ children, ...form }: PropsWithChildren<JSX.IntrinsicElements["form"]>) {
   const c = useRequestContext<ClientEnv>();
   return (
-    <form method="post" {...form}>
+    <form method="post" action={new URL(c.req.url).pathname} {...form}>
       <input type="hidden" name={CSRF_FIELD} value={c.get("csrfToken")} />
       {children}
     </form>
@@ -33,7 +30,8 @@ export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ field
 );
 
 interface ActionButtonProps {
-  action: string;
+  /** The path of the page by default. */
+  action?: string;
   fields?: Readonly<Record<string, string>>;
   /** Of the form. */
   id?: string;
@@ -59,28 +57,51 @@ export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
   );
 };
 
-/**
- * The buttons of a page that asks before it does something.
- *
- * @param yes - a label such as "Delete it"
- * @param back - the page that "Cancel" leads to
- */
-export const Question: FC<Pick<ActionButtonProps, "action" | "fields"> & { yes: string; back: string }> = ({
-  action,
-  fields = {},
-  yes,
-  back,
-}) => (
-  <Form action={action} class="actions">
-    <Fields fields={fields} />
-    <button type="submit" class="primary" data-key="y">
+interface AnswerProps {
+  /** A label such as "Delete it". */
+  yes: string;
+  /** The page that "Cancel" leads to. */
+  back: string;
+  shortcut?: string;
+}
+
+/** The buttons of a form that the author can leave. */
+export const Answers: FC<AnswerProps> = ({ yes, back, shortcut }) => (
+  <div class="actions">
+    <button type="submit" class="primary" data-key={shortcut}>
       {yes}
     </button>
     <a class="button" href={back} data-key="q">
       Cancel
     </a>
+  </div>
+);
+
+/** The form of a page that asks before it does something, with the path of the page. */
+export const Question: FC<AnswerProps & Pick<ActionButtonProps, "fields">> = ({ fields = {}, ...answers }) => (
+  <Form>
+    <Fields fields={fields} />
+    <Answers {...answers} shortcut="y" />
   </Form>
 );
+
+type FieldProps = JSX.IntrinsicElements["input"] & { name: string; label: Child };
+
+/** A field for a line of text or a file. Its ID is its name; `children` are its help. */
+export const Field: FC<PropsWithChildren<FieldProps>> = ({ label, children, ...input }) => {
+  const help = children && `${input.name}-help`;
+  return (
+    <>
+      <label for={input.name}>{label}</label>
+      <input id={input.name} class="wide" autocomplete="off" aria-describedby={help} {...input} />
+      {help && (
+        <p id={help} class="muted">
+          {children}
+        </p>
+      )}
+    </>
+  );
+};
 
 const CODE = /`([^`\n]+)`/;
 

@@ -7,7 +7,7 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
-import { ActionButton, Form, Question, Sentence, Time } from "../page-parts.js";
+import { ActionButton, Answers, Field, Form, Question, Sentence, Time } from "../page-parts.js";
 import type { OpenedName } from "./stored-files.js";
 
 interface ShownFile extends ListedBlob {
@@ -166,7 +166,7 @@ export const PublicQuestion: FC<{ blob: Blob }> = ({ blob }) => (
     {blob.type.startsWith("image/") && (
       <p>Photos can contain the place where they were taken, unless that was removed when they were uploaded.</p>
     )}
-    <Question action={toPath("public", blob.key)} yes="Make it public" back={PATH} />
+    <Question yes="Make it public" back={PATH} />
   </>
 );
 
@@ -177,27 +177,18 @@ export const DeleteQuestion: FC<{ blob: Blob }> = ({ blob }) => (
       Your site deletes this file at once. {blob.isPublic ? "Links to it, and posts that show it, stop working. " : ""}
       This cannot be undone.
     </p>
-    <Question action={toPath("delete", blob.key)} yes="Delete it" back={PATH} />
+    <Question yes="Delete it" back={PATH} />
   </>
 );
 
 export const EditForm: FC<{ blob: Blob }> = ({ blob }) => (
   <>
     <Name blob={blob} />
-    <Form action={toPath("edit", blob.key)} class="composer">
-      <label for="filename">Name</label>
-      <input id="filename" name="filename" class="wide" value={blob.filename} maxlength={255} data-key="n" />
-      <label for="type">Media type</label>
-      <input id="type" name="type" class="wide" value={blob.type} maxlength={255} required />
+    <Form class="composer">
+      <Field name="filename" label="Name" value={blob.filename} maxlength={255} data-key="n" />
+      <Field name="type" label="Media type" value={blob.type} maxlength={255} required />
       <p class="muted">The address of the file stays the same.</p>
-      <div class="actions">
-        <button type="submit" class="primary">
-          Save
-        </button>
-        <a class="button" href={PATH} data-key="q">
-          Cancel
-        </a>
-      </div>
+      <Answers yes="Save" back={PATH} />
     </Form>
   </>
 );

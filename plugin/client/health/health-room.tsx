@@ -43,7 +43,7 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
   const { data, versions } = health;
   return (
     <>
-      <Form action={HEALTH} class="inline">
+      <Form class="inline">
         <button type="submit" class="primary" data-key="c">
           Check {new URL(health.url).host} now
         </button>

@@ -15,10 +15,11 @@ import { loadSite } from "../../author/site.js";
 import { openSiteData } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
+import { once } from "../../later.js";
 import { type MentionState, readWords } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { GUEST } from "../../site/visible-name.js";
-import { BackgroundCount, openOnce } from "../background-run.js";
+import { BackgroundCount } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
 import { ActionButton, Fields, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
@@ -33,16 +34,21 @@ const STATES = ["shown", "held", "rejected"] as const;
 export const mentionsRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const { notices } = context;
-  const waiting = new BackgroundCount(async () => (await open(context)).count("held"), context);
-  const visits = openOnce(() => openVisits(context));
-  routes.get("/", async (c) => listPage(c, { context, waiting, visits: await visits.open() }));
-  routes.get("/year", (c) => yearPage(c, context));
+  const open = () => SiteMentions.open(context.choice, context.machine, context.ending);
+  const waiting = new BackgroundCount(async () => (await open()).count("held"), context);
+  const visits = once(() => openVisits(context));
+  routes.get("/", async (c) => listPage(c, await open(), { waiting, visits: await visits() }));
+  routes.get("/year", async (c) => {
+    const now = context.machine.now();
+    const mentions = await (await open()).list("shown", { start: yearStart(now), most: MOST_OF_YEAR });
+    return c.render(<YearPage mentions={mentions} now={now} />, { title: "Mentions of the last year" });
+  });
   routes.get("/block", (c) => {
     const host = c.req.query("host") ?? "";
     return c.render(<BlockPage host={host} />, { title: `Block ${host}` });
   });
   routes.get("/forget", async (c) => {
-    const site = await open(context);
+    const site = await open();
     const id = c.req.query("id") ?? "";
     const mention = (await site.find(id)).find((one) => one.id === id);
     if (!mention) throw new TwtxtError("not-found", "This mention is no longer there.");
@@ -51,7 +57,7 @@ export const mentionsRoom: CreateRoom = (context) => {
   const findTab = ({ state }: FormFields) => toTab(parseState(state));
   notices.addForm(routes, "/decide", findTab, async ({ id = "", version = "", state, to }) => {
     const change = { from: parseState(state), to: parseState(to) };
-    return decideMention({ id, version: version || null }, change, await open(context));
+    return decideMention({ id, version: version || null }, change, await open());
   });
   notices.addForm(routes, "/decide-many", findTab, async ({ state, decision = "", ...fields }) => {
     const [to, which = "picked"] = decision.split(" ");
@@ -59,22 +65,18 @@ export const mentionsRoom: CreateRoom = (context) => {
       name.startsWith(`${which}.`) ? [{ id: name.slice(which.length + 1), version: version || null }] : [],
     );
     if (mentions.length === 0) return { text: "Nothing is selected.", isFailure: true };
-    const site = await open(context);
+    const site = await open();
     if (to !== "blocked") return decideMentions(mentions, { from: parseState(state), to: parseState(to) }, site);
     const found = (await Promise.all(mentions.map(({ id }) => site.find(id)))).flat();
     return blockSenders([...new Set(found.map(readSender))], site);
   });
   notices.addForm(routes, "/forget", findTab, async ({ id = "" }) => {
-    await (await open(context)).forget(id);
+    await (await open()).forget(id);
     return { text: "Forgotten. If it is sent again, it comes back." };
   });
-  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) =>
-    blockSenders([host], await open(context)),
-  );
-  notices.addForm(routes, "/unblock", toTab("rejected"), async ({ host = "" }) =>
-    unblockSenders([host], await open(context)),
-  );
-  notices.addForm(routes, "/verify", PATH, async () => verifyPending(await open(context)));
+  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) => blockSenders([host], await open()));
+  notices.addForm(routes, "/unblock", toTab("rejected"), async ({ host = "" }) => unblockSenders([host], await open()));
+  notices.addForm(routes, "/verify", PATH, async () => verifyPending(await open()));
   return {
     title: "Mentions",
     path: PATH,
@@ -95,13 +97,11 @@ const KEYS = [
 ];
 
 interface Lists {
-  context: ClientContext;
   waiting: BackgroundCount;
   visits: Readonly<Record<MentionState, Visits>>;
 }
 
-async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
-  const site = await open(context);
+async function listPage(c: ClientRequest, site: SiteMentions, { waiting, visits }: Lists) {
   const [held, pending] = await Promise.all([site.count("held"), site.count("pending")]);
   waiting.set(held);
   const asked = c.req.query("state");
@@ -111,11 +111,8 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
   const older = next && `${toTab(state)}&after=${encodeURIComponent(next)}`;
   const pages = { newer: after === null ? null : toTab(state), older };
   const visit = visits[state];
-  const newest = mentions
-    .map(({ received }) => received)
-    .sort()
-    .at(-1);
-  if (!isRefresh(c) && pages.newer === null && newest !== undefined) await visit.markSeen(newest);
+  const [newest] = mentions;
+  if (!isRefresh(c) && pages.newer === null && newest) await visit.markSeen(newest.received);
   return c.render(
     <ListPage
       {...{ state, mentions, pages, held, pending, blocked }}
@@ -135,16 +132,6 @@ async function openVisits({ machine, choice }: ClientContext): Promise<Lists["vi
     Visits.open(store, "rejected", machine.now),
   ]);
   return { held, shown, rejected };
-}
-
-async function yearPage(c: ClientRequest, context: ClientContext) {
-  const now = context.machine.now();
-  const mentions = await (await open(context)).list("shown", { start: yearStart(now), most: MOST_OF_YEAR });
-  return c.render(<YearPage mentions={mentions} now={now} />, { title: "Mentions of the last year" });
-}
-
-function open({ choice, machine, ending }: ClientContext): Promise<SiteMentions> {
-  return SiteMentions.open(choice, machine, ending);
 }
 
 function toTab(state: MentionState): string {
@@ -235,7 +222,7 @@ const Pending: FC<{ count: number }> = ({ count }) => (
 export const BlockPage: FC<{ host: string }> = ({ host }) => (
   <>
     <p>This rejects all mentions from {host} that are shown or held, and refuses new ones until you unblock it.</p>
-    <Question action="/mentions/block" fields={{ host }} yes="Block" back="/mentions" />
+    <Question fields={{ host }} yes="Block" back="/mentions" />
   </>
 );
 
@@ -266,7 +253,7 @@ export function ForgetPage({ mention, describe }: BylineProps) {
         Forgetting deletes it for good, and keeps no record of it. If it is sent again, it comes back. To hide it
         permanently, reject it instead.
       </p>
-      <Question action="/mentions/forget" fields={{ id, state }} yes="Forget it" back={`/mentions?state=${state}`} />
+      <Question fields={{ id, state }} yes="Forget it" back={`/mentions?state=${state}`} />
     </>
   );
 }

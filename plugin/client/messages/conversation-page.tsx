@@ -25,7 +25,17 @@ import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
-import { DraftFields, DraftState, Fault, Form, type OtherPages, PageLinks, Sentence, Time } from "../page-parts.js";
+import {
+  DraftFields,
+  DraftState,
+  Fault,
+  Field,
+  Form,
+  type OtherPages,
+  PageLinks,
+  Sentence,
+  Time,
+} from "../page-parts.js";
 import { doubtAbout, ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
 import { conversationPath, draftPath, keyPath, MESSAGES, OUTBOX, UNVERIFIED } from "./message-requests.js";
 import { KeyQuestion } from "./sender-pages.js";
@@ -182,11 +192,9 @@ const FileField: FC<Pick<ComposerProps, "address" | "maxFileBytes" | "unsent">> 
   return (
     <details open={unsent?.filename != null}>
       <summary>Attach a file</summary>
-      <label for="file">File, at most {sizeText(maxFileBytes)}</label>
-      <input id="file" name="file" type="file" class="wide" aria-describedby="file-note" />
-      <p id="file-note" class="muted">
+      <Field name="file" type="file" label={`File, at most ${sizeText(maxFileBytes)}`}>
         The file is sealed on this machine. Your site stores it, and only you and {address} can open it.
-      </p>
+      </Field>
     </details>
   );
 };

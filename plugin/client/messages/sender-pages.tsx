@@ -78,9 +78,7 @@ const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, foun
       Ask {address} over another channel, such as a call, whether the published key is theirs. Someone who controls
       their site could have replaced it, and would read what you write from then on.
     </p>
-    <ActionButton action={keyPath(address)} fields={{ key: found.key }}>
-      I have asked: accept the published key
-    </ActionButton>
+    <ActionButton fields={{ key: found.key }}>I have asked: accept the published key</ActionButton>
   </>
 );
 
@@ -107,7 +105,7 @@ const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly Key
 }) => (
   <>
     <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
-    <ActionButton action={UNVERIFIED}>Verify again</ActionButton>
+    <ActionButton>Verify again</ActionButton>
     <div id="new-keys" data-live>
       {changes.map((change) => (
         <KeyQuestion change={change} />
@@ -143,12 +141,7 @@ const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, 
   <>
     <p>This deletes the message by {shownSender(entry)} from your inbox for good:</p>
     {isOpened(entry) && <MessageText text={readText(entry)} />}
-    <Question
-      action={`${MESSAGES}/delete`}
-      fields={{ id: entry.id, address: address ?? "" }}
-      yes="Delete it"
-      back={toPath(address)}
-    />
+    <Question fields={{ id: entry.id, address: address ?? "" }} yes="Delete it" back={toPath(address)} />
   </>
 );
 
@@ -158,7 +151,7 @@ const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) =
       This deletes {counted(count, "message")} from {shownAddress(address)} for good. New messages from this sender are
       deleted when they are opened. Your host cannot refuse them, because it cannot know who sealed a message.
     </p>
-    <Question action={`${MESSAGES}/block`} fields={{ address }} yes="Block this sender" back={toPath(address)} />
+    <Question fields={{ address }} yes="Block this sender" back={toPath(address)} />
   </>
 );
 

@@ -130,7 +130,7 @@ interface TimelineProps {
 
 const TimelinePage: FC<TimelineProps> = ({ timeline, threads, pages }) => (
   <>
-    <Form action="/timeline" class="inline">
+    <Form class="inline">
       <button type="submit">Read again</button>
       <a href="/timeline/following">Following</a>
     </Form>
@@ -245,7 +245,7 @@ function repliedTo({ hash, author: { name, url }, source }: TimelineItem): strin
 
 const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds, url }) => (
   <>
-    <Form action="/timeline/following" class="inline">
+    <Form class="inline">
       <label for="url">Follow a feed, or the site of its author</label>
       <input id="url" name="url" type="url" value={url} placeholder="https://bob.example/twtxt.txt" required />
       <button type="submit" class="primary">

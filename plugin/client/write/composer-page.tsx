@@ -6,7 +6,7 @@ import type { KnownNick } from "../../author/notes/complete-nick.js";
 import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import { TEMPLATE_CODE_NOTE } from "../../author/notes/notes.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
-import { ActionButton, DraftFields, DraftState, Fields, Form, Output, Time } from "../page-parts.js";
+import { ActionButton, DraftFields, DraftState, Field, Fields, Form, Output, Time } from "../page-parts.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { OnYourSite, type SiteBuildRun } from "./on-your-site.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
@@ -113,43 +113,28 @@ const RareFields: FC<Pick<WriteProps, "draft" | "folders" | "answeredPage">> = (
       <summary>
         More<span class="muted">: title, tags, reply to a twt, folder</span>
       </summary>
-      <label for="title">Title</label>
-      <input id="title" name="title" class="wide" value={title} aria-describedby="title-help" autocomplete="off" />
-      <p id="title-help" class="muted">
+      <Field name="title" label="Title" value={title}>
         A post with a title is an article: your feed has its title and its link. A note has no title, and your feed has
         its whole text.
-      </p>
-      <label for="tags">Tags</label>
-      <input id="tags" name="tags" class="wide" value={tags} aria-describedby="tags-help" autocomplete="off" />
-      <p id="tags-help" class="muted">
+      </Field>
+      <Field name="tags" label="Tags" value={tags}>
         Separated by commas, in addition to those that all your posts have.
-      </p>
-      <label for="reply-to">Reply to</label>
-      <input
-        id="reply-to"
-        name="replyTo"
-        class="wide"
-        value={replyTo ?? ""}
-        aria-describedby="reply-to-help"
-        autocomplete="off"
-      />
-      <p id="reply-to-help" class="muted">
+      </Field>
+      <Field name="replyTo" label="Reply to" value={replyTo ?? ""}>
         The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>, or the
         URL of a post on Mastodon or Bluesky. The button Reply on the pages Timeline and Mentions fills it in. Leave it
         empty to start a conversation.
-      </p>
+      </Field>
       <label for="folder">Folder</label>
       <select id="folder" name="folder">
         {folders.map((folder) => (
           <option value={folder}>{folder}</option>
         ))}
       </select>
-      <label for="new-folder">Another folder</label>
-      <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
-      <p id="new-folder-help" class="muted">
+      <Field name="newFolder" label="Another folder">
         A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go
         there, too.
-      </p>
+      </Field>
     </details>
   );
 };

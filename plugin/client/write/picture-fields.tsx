@@ -18,8 +18,8 @@ import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
 import { type ClientRequest, withLineFeeds } from "../client-request.js";
-import { Question } from "../page-parts.js";
-import { draftPath, picturePath, WRITE_PATH } from "./write-requests.js";
+import { Field, Question } from "../page-parts.js";
+import { draftPath, picturePath } from "./write-requests.js";
 
 const MAX_UPLOAD_MIB = 30;
 export const MAX_UPLOAD_BYTES = MAX_UPLOAD_MIB * 2 ** 20;
@@ -44,22 +44,17 @@ export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host 
       Pictures
       <span class="muted scripted">: choose, drop or paste them</span>
     </summary>
-    <label for="picture">Picture (JPEG, PNG, WebP or GIF, up to {MAX_UPLOAD_MIB} MiB)</label>
-    <input
+    <Field
       type="file"
-      id="picture"
       name="picture"
-      class="wide"
+      label={`Picture (JPEG, PNG, WebP or GIF, up to ${MAX_UPLOAD_MIB} MiB)`}
       accept={CLEANED_TYPES.join(",")}
       data-converted="image/heic,image/heif,image/avif,.heic,.heif"
-      aria-describedby="picture-note"
-    />
-    <p id="picture-note" class="muted">
+    >
       Its location and all other data about how it was taken are removed.
-    </p>
+    </Field>
     <p class="description">
-      <label for="description">Description, for people who do not see it</label>
-      <input id="description" name="description" class="wide" autocomplete="off" />
+      <Field name="description" label="Description, for people who do not see it" />
     </p>
     <div class="actions">
       <button type="submit">Add the picture</button>
@@ -104,13 +99,16 @@ const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> 
 /** Descriptions are stored in the text only. The field adds one that is missing there. */
 const Description: FC<{ name: string; description: string }> = ({ name, description }) =>
   description.trim() === "" ? (
-    <>
-      <label for={DESCRIPTION_OF + name}>
-        Description<span class="visually-hidden"> of {name}</span>, for people who do not see it
-      </label>
-      <input id={DESCRIPTION_OF + name} name={DESCRIPTION_OF + name} class="wide" autocomplete="off" />
-      <p class="muted">It is written into the text when you save.</p>
-    </>
+    <Field
+      name={DESCRIPTION_OF + name}
+      label={
+        <>
+          Description<span class="visually-hidden"> of {name}</span>, for people who do not see it
+        </>
+      }
+    >
+      It is written into the text when you save.
+    </Field>
   ) : (
     <p>{description}</p>
   );
@@ -152,7 +150,6 @@ export const SharePage: FC<Omit<PicturesProps, "place"> & { folder: string }> = 
       ))}
     </ul>
     <Question
-      action={`${WRITE_PATH}/share`}
       fields={{ id: draft.id, folder, shown: formatHashes(pictures) }}
       yes={`Make ${pictures.length === 1 ? "the picture" : "the pictures"} public and save the post`}
       back={draftPath(draft.id)}

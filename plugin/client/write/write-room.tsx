@@ -8,7 +8,18 @@ import { oneLine } from "../../http/one-line.js";
 import { BackgroundRun } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, readForm, withLineFeeds } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
-import { Fault, Fields, Form, type OtherPages, PageLinks, Question, selectPage, Time } from "../page-parts.js";
+import {
+  Answers,
+  Fault,
+  Field,
+  Fields,
+  Form,
+  type OtherPages,
+  PageLinks,
+  Question,
+  selectPage,
+  Time,
+} from "../page-parts.js";
 import { pictureFile, saveDraft, shareAndSave, sharePage, writePage } from "./composer-handlers.js";
 import { assetResponse, builtPage, type SiteBuildRun } from "./on-your-site.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
@@ -133,10 +144,9 @@ const EditPage: FC<{ post: Pick<OwnPost, "file" | "version" | "title" | "body">;
 }) => (
   <>
     <Fault text={fault} />
-    <Form action="/write/posts/edit" class="composer">
+    <Form class="composer">
       <Fields fields={{ file, version }} />
-      <label for="title">Title</label>
-      <input id="title" name="title" class="wide" value={title} autocomplete="off" />
+      <Field name="title" label="Title" value={title} />
       <label for="body">Text, in Markdown</label>
       <textarea id="body" name="body" rows={16} data-key="n">
         {`\n${body}`}
@@ -145,14 +155,7 @@ const EditPage: FC<{ post: Pick<OwnPost, "file" | "version" | "title" | "body">;
         The rest of <code>{file}</code>, such as its date and tags, stays as it is. Those who were notified of the post
         are notified of the change once it is published.
       </p>
-      <div class="actions">
-        <button type="submit" class="primary">
-          Save the changes
-        </button>
-        <a class="button" href={POSTS_PATH} data-key="q">
-          Cancel
-        </a>
-      </div>
+      <Answers yes="Save the changes" back={POSTS_PATH} />
     </Form>
   </>
 );
@@ -167,11 +170,6 @@ const DeletePage: FC<{ post: OwnPost }> = ({ post }) => (
       your feed and your lists, its page says that it was deleted, and those who were notified of it are told. Earlier
       versions stay in your git repository.
     </p>
-    <Question
-      action="/write/posts/delete"
-      fields={{ file: post.file, version: post.version }}
-      yes="Delete the post"
-      back={POSTS_PATH}
-    />
+    <Question fields={{ file: post.file, version: post.version }} yes="Delete the post" back={POSTS_PATH} />
   </>
 );
