@@ -30,11 +30,6 @@ export function isRefresh(c: ClientRequest): boolean {
   return c.req.header("sec-fetch-dest") === "empty";
 }
 
-/** How many items a page shows: as many as `?show=` asks for, but not fewer than `least`. */
-export function shownCount(c: ClientRequest, least: number): number {
-  return Math.max(least, Math.trunc(Number(c.req.query("show"))) || 0);
-}
-
 interface Contents {
   body: Uint8Array | ReadableStream<Uint8Array>;
   /** Without it, the whole body is read to compute one. */

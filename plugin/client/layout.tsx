@@ -71,7 +71,7 @@ const Navigation: FC<{ rooms: readonly Room[]; current: Room | null }> = ({ room
               <path d={room.icon} />
             </svg>
             <span class="room">{room.title}</span>
-            <Count news={room.news?.() ?? null} />
+            <Count {...room.news?.()} />
           </a>
         </li>
       ))}
@@ -79,13 +79,13 @@ const Navigation: FC<{ rooms: readonly Room[]; current: Room | null }> = ({ room
   </nav>
 );
 
-const Count: FC<{ news: News | null }> = ({ news }) =>
-  news !== null && news.count > 0 ? (
+const Count: FC<Partial<News>> = ({ count = 0, what }) =>
+  count > 0 && (
     <span class="badge">
-      {news.count > MAX_COUNT ? `${MAX_COUNT}+` : news.count}
-      <span class="visually-hidden"> {news.what}</span>
+      {count > MAX_COUNT ? `${MAX_COUNT}+` : count}
+      <span class="visually-hidden"> {what}</span>
     </span>
-  ) : null;
+  );
 
 /** A page without a session, or about an error outside of a room. */
 export const BarePage: FC<PropsWithChildren<{ title: string; goesTo: string | null }>> = ({

@@ -30,9 +30,7 @@ export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
         {sizeText(blob.size)} · {oneLine(readEssence(opened?.type ?? blob.type), 60)} ·{" "}
         {Number.isNaN(Date.parse(blob.modified)) ? "date unknown" : <Time at={blob.modified} />}
       </p>
-      <p class="readers">
-        <Readers blob={blob} />
-      </p>
+      <p class="readers">{describeReaders(blob)}</p>
       {proof.state === "wrong" && (
         <p class="failure">
           Not as you stored it: <Sentence text={proof.why} />.
@@ -66,15 +64,12 @@ const Picture: FC<{ file: ShownFile }> = ({ file: { blob, opened, mayBePicture }
   );
 };
 
-const Readers: FC<{ blob: BlobInfo }> = ({ blob: { isPublic, type } }) => {
-  const sealed = isSealedType(type);
-  if (!sealed) return <>{isPublic ? "Public: anyone can read it" : "Private: only you can read it"}</>;
-  return isPublic ? (
-    <>Sealed and public: anyone can download it, but only the people it is sealed to can read it</>
-  ) : (
-    <>Sealed and private: only you can download it, and not even your site can read it</>
-  );
-};
+function describeReaders({ isPublic, type }: BlobInfo): string {
+  if (!isSealedType(type)) return isPublic ? "Public: anyone can read it" : "Private: only you can read it";
+  return isPublic
+    ? "Sealed and public: anyone can download it, but only the people it is sealed to can read it"
+    : "Sealed and private: only you can download it, and not even your site can read it";
+}
 
 const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } }) => {
   const { key, isPublic } = blob;
@@ -100,7 +95,15 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
           More<span class="visually-hidden"> for {chooseName(blob, opened)}</span>
         </summary>
         <div class="actions">
-          <VisibilityChange blob={blob} />
+          {isPublic ? (
+            <ActionButton action={toPath("private", key)} shortcut="p">
+              Make private
+            </ActionButton>
+          ) : (
+            <a class="button" href={toPath("public", key)} data-key="p">
+              Make public
+            </a>
+          )}
           <a class="button quiet" href={toPath("edit", key)} data-key="e">
             Rename
           </a>
@@ -109,38 +112,24 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
           </a>
         </div>
       </details>
-      <TextToPaste markdown={markdown} link={link} />
+      <details class="unscripted">
+        <summary>Text to paste</summary>
+        <p>
+          Markdown for a post: <code>{markdown}</code>
+        </p>
+        <p class={link === null ? "muted" : undefined}>
+          {link === null ? (
+            PRIVATE_HINT
+          ) : (
+            <>
+              Link: <code>{link}</code>
+            </>
+          )}
+        </p>
+      </details>
     </>
   );
 };
-
-const VisibilityChange: FC<{ blob: BlobInfo }> = ({ blob: { key, isPublic } }) =>
-  isPublic ? (
-    <ActionButton action={toPath("private", key)} shortcut="p">
-      Make private
-    </ActionButton>
-  ) : (
-    <a class="button" href={toPath("public", key)} data-key="p">
-      Make public
-    </a>
-  );
-
-/** @param link - `null` for a private file */
-const TextToPaste: FC<{ markdown: string; link: string | null }> = ({ markdown, link }) => (
-  <details class="unscripted">
-    <summary>Text to paste</summary>
-    <p>
-      Markdown for a post: <code>{markdown}</code>
-    </p>
-    {link === null ? (
-      <p class="muted">{PRIVATE_HINT}</p>
-    ) : (
-      <p>
-        Link: <code>{link}</code>
-      </p>
-    )}
-  </details>
-);
 
 const PRIVATE_HINT = "Readers get this file once you make it public.";
 

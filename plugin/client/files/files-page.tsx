@@ -46,7 +46,14 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, pages, files, upl
       <FormerFiles former={former} moving={moving} />
     </div>
     <div id="files" data-live>
-      <ListState listing={listing} />
+      <Fault id="fault" text={listing.fault} />
+      {listing.isReading && (
+        <p id="reading" class="muted" data-busy>
+          {listing.list === null
+            ? "Your site has not sent the list of your files yet."
+            : "Your site has not answered yet. These are the files that it listed before."}
+        </p>
+      )}
       {listing.list && <Grid {...{ site, pages, files, former }} list={listing.list} />}
     </div>
     <h2>Verification</h2>
@@ -95,19 +102,6 @@ const FormerKey: FC<{ former: FormerBlobs; isMoving: boolean }> = ({ former, isM
     </Form>
   );
 };
-
-const ListState: FC<{ listing: Listing }> = ({ listing: { list, fault, isReading } }) => (
-  <>
-    <Fault id="fault" text={fault} />
-    {isReading && (
-      <p id="reading" class="muted" data-busy>
-        {list === null
-          ? "Your site has not sent the list of your files yet."
-          : "Your site has not answered yet. These are the files that it listed before."}
-      </p>
-    )}
-  </>
-);
 
 const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { count, bytes }, quota }) => {
   const text = `${sizeText(bytes)} of ${sizeText(quota.bytes)}, ${count} of ${counted(quota.count, "file")}`;
@@ -164,9 +158,8 @@ const Grid: FC<Pick<FilesPageProps, "site" | "pages" | "files" | "former"> & { l
   );
 };
 
-const FAILURES = ["wrong", "missing", "unread"] as const;
-
-const ADVICE: Record<(typeof FAILURES)[number], string> = {
+/** What to do about files, by the states of their verification. */
+const ADVICE = {
   wrong: "Delete it below, then upload your own file again above.",
   missing: "To store it again, upload the file above; to record on this machine that it is gone, type `blob rm KEY`.",
   unread: "These files may be right. Verify again when the site can be reached.",
@@ -179,19 +172,17 @@ const VerificationReport: FC<{ run: VerificationRun }> = ({ run }) => {
   return (
     <>
       {isRunning && <progress max={Math.max(1, count)} value={verifications.length} aria-label="Verified files" />}
-      <p data-busy={isRunning ? "" : undefined}>
-        {isRunning ? `Verified ${verifications.length} of ${count}.` : ""}
-        {isRunning || fault !== null
-          ? ""
-          : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${sumVerifications(verifications)}.`}
-      </p>
+      {isRunning && <p data-busy="">{`Verified ${verifications.length} of ${count}.`}</p>}
       {isRunning && <p class="unscripted">Reload this page to see its progress.</p>}
+      {!isRunning && fault === null && (
+        <p>{`Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${sumVerifications(verifications)}.`}</p>
+      )}
       <Fault text={fault} />
       {damaged.map((line) => (
         <Fault text={line} />
       ))}
-      {FAILURES.map((state) => (
-        <Failures found={verifications.filter((one) => one.state === state)} advice={ADVICE[state]} />
+      {Object.entries(ADVICE).map(([state, advice]) => (
+        <Failures found={verifications.filter((one) => one.state === state)} advice={advice} />
       ))}
     </>
   );

@@ -54,7 +54,6 @@ export const filesRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   addPages(routes, parts);
   addActions(routes, parts);
-  addContents(routes, parts);
   routes.route("/", uploadRoutes(uploads, context.notices));
   return { title: "Files", path: PATH, icon: ICON, keys: KEYS, maxBodyBytes: MAX_BODY_BYTES, routes };
 };
@@ -83,6 +82,11 @@ function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, movin
     c.render(<DeleteQuestion blob={await files.find(readKey(c))} />, { title: "Delete this file?" }),
   );
   routes.get("/edit/:key", async (c) => c.render(<EditForm blob={await find(c)} />, { title: "Rename a file" }));
+  routes.get("/picture/:key", async (c) => {
+    const preview = await files.preview(readKey(c));
+    return preview === null ? c.body(null, 204) : pictureResponse({ type: preview.type, body: preview.bytes });
+  });
+  routes.get("/get/:key", async (c) => downloadResponse(await files.download(readKey(c))));
 }
 
 function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Parts): void {
@@ -121,14 +125,6 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Pa
     await run.start(async () => ({ subject, results: verifications }));
     return { text: "Verifying your files." };
   });
-}
-
-function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
-  routes.get("/picture/:key", async (c) => {
-    const preview = await files.preview(readKey(c));
-    return preview === null ? c.body(null, 204) : pictureResponse({ type: preview.type, body: preview.bytes });
-  });
-  routes.get("/get/:key", async (c) => downloadResponse(await files.download(readKey(c))));
 }
 
 /** @throws TwtxtError `not-found` */

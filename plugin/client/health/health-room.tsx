@@ -41,6 +41,7 @@ export const healthRoom: CreateRoom = (context) => {
 
 const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => {
   const { data, versions } = health;
+  const passed = checkup.results.filter(({ level }) => level === "ok");
   return (
     <>
       <Form class="inline">
@@ -56,7 +57,6 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
       </div>
       <h2>Sent mentions</h2>
       <div id="sent" data-live>
-        <Source health={health} />
         <Sent health={health} />
       </div>
       {health.told !== null && <ToldFacts url={health.url} told={health.told} />}
@@ -72,7 +72,12 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
         {versions.site !== null && <Fact name="Your site, in package.json" value={versions.site} />}
       </dl>
       <div id="passed" data-live>
-        <Passed findings={checkup.results.filter(({ level }) => level === "ok")} />
+        {passed.length > 0 && (
+          <details id="passed-checks">
+            <summary>{counted(passed.length, "check")} passed</summary>
+            <FindingList findings={passed} />
+          </details>
+        )}
       </div>
     </>
   );
@@ -109,10 +114,11 @@ function amountText({ count, bytes }: SiteState["messages"]): string {
   return count === 0 ? "none" : `${count}, ${sizeText(bytes)}`;
 }
 
+const TITLES = { fix: "To fix", note: "To know" };
+
 const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
   const { results: findings, startedAt, isRunning, fault } = checkup;
   if (startedAt === null) return <p class="muted">Not checked since the client was started.</p>;
-  const of = (level: Finding["level"]) => findings.filter((one) => one.level === level);
   return (
     <>
       {isRunning ? (
@@ -123,28 +129,20 @@ const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
         <p>{`${sumFaults(findings)}, checked ${DATES.format(startedAt)}.`}</p>
       )}
       <Fault text={fault} />
-      <Advice title="To fix" findings={of("fix")} />
-      <Advice title="To know" findings={of("note")} />
+      {Object.entries(TITLES).map(([level, title]) => {
+        const found = findings.filter((one) => one.level === level);
+        return (
+          found.length > 0 && (
+            <section>
+              <h2>{title}</h2>
+              <FindingList findings={found} />
+            </section>
+          )
+        );
+      })}
     </>
   );
 };
-
-const Advice: FC<{ title: string; findings: readonly Finding[] }> = ({ title, findings }) =>
-  findings.length === 0 ? null : (
-    <section>
-      <h2>{title}</h2>
-      <FindingList findings={findings} />
-    </section>
-  );
-
-/** The checks without a fault, folded. */
-const Passed: FC<{ findings: readonly Finding[] }> = ({ findings }) =>
-  findings.length === 0 ? null : (
-    <details id="passed-checks">
-      <summary>{counted(findings.length, "check")} passed</summary>
-      <FindingList findings={findings} />
-    </details>
-  );
 
 const FindingList: FC<{ findings: readonly Finding[] }> = ({ findings }) => (
   <ul class="items findings">
@@ -163,35 +161,31 @@ const FindingList: FC<{ findings: readonly Finding[] }> = ({ findings }) => (
   </ul>
 );
 
-/** Says that the site could not be asked, and what is shown instead. */
-const Source: FC<{ health: SiteHealth }> = ({ health: { url, fault, sent } }) => {
-  if (fault === null) return null;
-  const { host } = new URL(url);
-  const instead =
-    sent === null
-      ? "Only the site knows what it has sent."
-      : "This is what this machine knows, not what the site knows.";
-  return (
-    <p class="muted">
-      <Sentence text={`${host} could not be asked. ${fault} ${instead}`} />
-    </p>
-  );
-};
-
 const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
   netlify: "Nothing was sent. Your site sends the mentions of new posts after each deploy.",
   node: `Nothing was sent. While \`${typed("serve")}\` is running, it sends the mentions of each new build.`,
   static: `Nothing was sent. After each deploy, type \`${typed("send")}\`.`,
 };
 
-const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
-  if (sent === null) return null;
-  const sum = sumOutcomes(sent.counts);
+/** What was sent; if the site could not be asked, what this machine knows about that. */
+const Sent: FC<{ health: SiteHealth }> = ({ health: { url, fault, sent, host } }) => {
+  const instead = sent
+    ? "This is what this machine knows, not what the site knows."
+    : "Only the site knows what it has sent.";
+  const source = fault !== null && `${new URL(url).host} could not be asked. ${fault} ${instead}`;
+  const sum = sent && (sumOutcomes(sent.counts) || UNSENT[host]);
   return (
     <>
-      <p class="muted">{sum === "" ? <Sentence text={UNSENT[host]} /> : `${sum}.`}</p>
+      {[source, sum].map(
+        (text) =>
+          text && (
+            <p class="muted">
+              <Sentence text={text} />
+            </p>
+          ),
+      )}
       <ul class="items findings">
-        {sent.mentions.map((mention) => (
+        {sent?.mentions.map((mention) => (
           <li data-item tabindex={-1}>
             <p class="by">
               {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}

@@ -169,7 +169,14 @@ export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, p
   <>
     <Tabs current={state} held={held} />
     <div id="pending" data-live>
-      {pending > 0 && <Pending count={pending} />}
+      {pending > 0 && (
+        <Form action="/mentions/verify" class="actions">
+          <span>
+            {counted(pending, "mention is", "mentions are")} pending: your site could not read the source yet.
+          </span>
+          <button type="submit">Verify now</button>
+        </Form>
+      )}
     </div>
     <div id="all" data-live>
       {mentions.length > 1 && <DecideMany {...{ mentions, state }} />}
@@ -211,13 +218,6 @@ const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) =
     </Form>
   );
 };
-
-const Pending: FC<{ count: number }> = ({ count }) => (
-  <Form action="/mentions/verify" class="actions">
-    <span>{counted(count, "mention is", "mentions are")} pending: your site could not read the source yet.</span>
-    <button type="submit">Verify now</button>
-  </Form>
-);
 
 export const BlockPage: FC<{ host: string }> = ({ host }) => (
   <>

@@ -37,7 +37,7 @@ import {
   Time,
 } from "../page-parts.js";
 import { doubtAbout, ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
-import { conversationPath, draftPath, keyPath, MESSAGES, OUTBOX, UNVERIFIED } from "./message-requests.js";
+import { conversationPath, keyPath, MESSAGES, OUTBOX, UNVERIFIED } from "./message-requests.js";
 import { KeyQuestion } from "./sender-pages.js";
 
 interface ConversationProps extends InboxState, ComposerProps {
@@ -53,14 +53,24 @@ interface ConversationProps extends InboxState, ComposerProps {
 /** Messages that a page shows at first, and that each "Show earlier messages" adds. */
 export const PAGE = 100;
 
+/** Shows the newest messages, oldest first, and a link to earlier ones. */
 export const ConversationPage: FC<ConversationProps> = (props) => {
-  const { address, conversation, fault, isOpening } = props;
+  const { address, conversation, fault, isOpening, limit } = props;
+  const items = toItems(props);
+  const earlier = items.length - limit;
   return (
     <>
       <div id="conversation" data-live>
         <InboxStatus fault={fault} isOpening={isOpening} />
         <SenderNote {...props} />
-        <NewestMessages {...props} />
+        {earlier > 0 && (
+          <p>
+            <a href={`${conversationPath(address)}?show=${limit + PAGE}`}>Show earlier messages ({earlier})</a>
+          </p>
+        )}
+        <ol class="items conversation" id="conversation-items">
+          {items.slice(-limit).map(({ show }) => show())}
+        </ol>
       </div>
       <Composer {...props} />
       {conversation.received.length > 0 && (
@@ -68,25 +78,6 @@ export const ConversationPage: FC<ConversationProps> = (props) => {
           <a href={`${MESSAGES}/block?address=${encodeURIComponent(address)}`}>Block this sender</a>
         </p>
       )}
-    </>
-  );
-};
-
-/** The newest messages, oldest first, and a link to earlier ones. */
-const NewestMessages: FC<ConversationProps> = (props) => {
-  const items = toItems(props);
-  const { address, limit } = props;
-  const earlier = items.length - limit;
-  return (
-    <>
-      {earlier > 0 && (
-        <p>
-          <a href={`${conversationPath(address)}?show=${limit + PAGE}`}>Show earlier messages ({earlier})</a>
-        </p>
-      )}
-      <ol class="items conversation" id="conversation-items">
-        {items.slice(-limit).map(({ show }) => show())}
-      </ol>
     </>
   );
 };
@@ -168,7 +159,12 @@ const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileBytes }) =
       <button type="submit" class="primary">
         Send
       </button>
-      <button type="submit" formaction={draftPath(address)} formnovalidate data-draft="">
+      <button
+        type="submit"
+        formaction={`${MESSAGES}/draft/${encodeURIComponent(address)}`}
+        formnovalidate
+        data-draft=""
+      >
         Save draft
       </button>
     </div>
@@ -221,7 +217,19 @@ interface ListProps extends InboxState {
 
 export const ConversationList: FC<ListProps> = ({ conversations, pages, changed, drafts, outbox, to, ...state }) => (
   <>
-    <NewConversation to={to} />
+    <Form class="inline">
+      <label for="address">New message to</label>
+      <input
+        id="address"
+        name="address"
+        value={to}
+        placeholder="bob@bob.example"
+        required
+        autocomplete="off"
+        data-key="n"
+      />
+      <button type="submit">Write</button>
+    </Form>
     <div id="conversations" data-live>
       <InboxStatus {...state} />
       {outbox > 0 && (
@@ -267,22 +275,6 @@ export const InboxStatus: FC<InboxState> = ({ fault, isOpening }) => (
       </p>
     )}
   </>
-);
-
-const NewConversation: FC<Pick<ListProps, "to">> = ({ to }) => (
-  <Form action="/messages" class="inline">
-    <label for="address">New message to</label>
-    <input
-      id="address"
-      name="address"
-      value={to}
-      placeholder="bob@bob.example"
-      required
-      autocomplete="off"
-      data-key="n"
-    />
-    <button type="submit">Write</button>
-  </Form>
 );
 
 const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> = ({ conversation, isChanged }) => {

@@ -9,7 +9,7 @@ import { readPrivateHosts } from "../../author/network.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
-import { type ClientRequest, type FormFields, readForm, shownCount, withLineFeeds } from "../client-request.js";
+import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, readSave, selectPage } from "../page-parts.js";
 import { ConversationList, ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
 import { deliveryOutcome, hasFailed, MAX_FILE_BYTES } from "./message-items.js";
@@ -42,20 +42,20 @@ export function addConversations(room: RoomParts): void {
     const typed = ((await readForm(c)).address ?? "").trim();
     const address = parseAddress(typed);
     const again = `${MESSAGES}?to=${encodeURIComponent(typed)}`;
-    if (address === null) return notices.redirect(c, again, { text: notAnAddress(typed).message, isFailure: true });
+    const refuse = (text: string, path = again) => notices.redirect(c, path, { text, isFailure: true });
+    if (address === null) return refuse(notAnAddress(typed).message);
     // Looks the address up, so that an error is shown before a message is written.
     const comparing = (await open()).mailbox.compareKey(address);
     const fault = await comparing.then(() => null).catch(ifTwtxtError((error) => error));
     if (fault === null) return c.redirect(conversationPath(address), 303);
     if (fault.code === "unreachable") {
-      const text = `${fault.message} Check the address. You can write now, and send when it answers.`;
-      return notices.redirect(c, conversationPath(address), { text, isFailure: true });
+      const todo = "Check the address. You can write now, and send when it answers.";
+      return refuse(`${fault.message} ${todo}`, conversationPath(address));
     }
     const advice = readPrivateHosts(fault).map(
       (host) => `To allow it, start the client again with \`--allow-private-host ${host}\`.`,
     );
-    const text = [fault.message, ...advice].join(" ");
-    return notices.redirect(c, again, { text, isFailure: true });
+    return refuse([fault.message, ...advice].join(" "));
   });
 }
 
@@ -79,7 +79,7 @@ export async function showConversation(
   await correspondence.markRead(conversation);
   const maxBytes = await attachmentLimit(choice, machine);
   const maxFileBytes = maxBytes === null ? null : Math.min(maxBytes, MAX_FILE_BYTES);
-  const limit = shownCount(c, PAGE);
+  const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
   const { fault, isOpening, mailbox } = correspondence;
   const page = (
     <ConversationPage

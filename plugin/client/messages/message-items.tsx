@@ -28,7 +28,7 @@ import { pictureToShow } from "../../pictures/picture-to-show.js";
 import { type ClientRequest, downloadResponse, pictureResponse } from "../client-request.js";
 import { ActionButton, Sentence, Time } from "../page-parts.js";
 import { MessageText } from "../strangers-text.js";
-import { conversationPath, filePath, MESSAGES, OUTBOX, type RoomParts } from "./message-requests.js";
+import { conversationPath, MESSAGES, OUTBOX, type RoomParts } from "./message-requests.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` describe its delivery. */
 export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
@@ -63,30 +63,37 @@ export const UndeliveredItem: FC<{ entry: OutboxEntry; address: string; keys: Ow
 );
 
 /** @param withSender - for lists of messages by several senders */
-export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ entry, withSender = false }) => (
-  <li id={`m-${entry.id}`} data-item tabindex={-1}>
-    <p class="by">
-      <bdi>{shownSender(entry)}</bdi>
-      {withSender && <span class="state">{describeState(entry)} </span>}
-      <Time at={readTime(entry)} />
-    </p>
-    <Reason text={doubtAbout(entry)} />
-    <Content entry={entry} withSender={withSender} />
-    <div class="actions">
-      <a class="button quiet" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
-        Delete
-      </a>
-    </div>
-  </li>
-);
+export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ entry, withSender = false }) => {
+  const doubt = doubtAbout(entry);
+  return (
+    <li id={`m-${entry.id}`} data-item tabindex={-1}>
+      <p class="by">
+        <bdi>{shownSender(entry)}</bdi>
+        {withSender && <span class="state">{describeState(entry)} </span>}
+        <Time at={readTime(entry)} />
+      </p>
+      {doubt !== null && (
+        <p class="reason">
+          <Sentence text={doubt} />
+        </p>
+      )}
+      <Content entry={entry} withSender={withSender} />
+      <div class="actions">
+        <a class="button quiet" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
+          Delete
+        </a>
+      </div>
+    </li>
+  );
+};
+
+const UNKNOWN_RECEIPT = "A read receipt for a message that is not among your copies.";
 
 /** Only files of verified senders are offered. */
 const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSender }) => {
   if (!isOpened(entry)) return null;
   if (isReceipt(entry.message)) {
-    const isKnown = entry.receipts.length > 0;
-    const text = isKnown ? "Has read your message." : "A read receipt for a message that is not among your copies.";
-    return <p class="muted">{text}</p>;
+    return <p class="muted">{entry.receipts.length > 0 ? "Has read your message." : UNKNOWN_RECEIPT}</p>;
   }
   const text = readText(entry);
   return withSender || entry.trust.trust !== "verified" ? (
@@ -99,24 +106,14 @@ const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSe
 /** Why it is not certain who wrote a message, or why it is unreadable; `null` if all is well. */
 export function doubtAbout(entry: InboxEntry): string | null {
   if (!isOpened(entry)) return entry.unreadable;
-  const { address } = entry.message;
-  if (isWithKnownKey(entry) || entry.trust.trust !== "key-changed") return sentence(describeReason(entry));
-  return `${address} has a new key, or someone else is using this address.`;
+  if (!isWithKnownKey(entry) && entry.trust.trust === "key-changed")
+    return `${entry.message.address} has a new key, or someone else is using this address.`;
+  const reason = describeReason(entry);
+  return reason && `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
-
-function sentence(clause: string | null): string | null {
-  return clause && `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
-}
-
-const Reason: FC<{ text: string | null }> = ({ text }) =>
-  text !== null && (
-    <p class="reason">
-      <Sentence text={text} />
-    </p>
-  );
 
 /** For the list of recipients, and for the message itself. */
-export function deliveryState({ state, why, next }: Recipient): string {
+function deliveryState({ state, why, next }: Recipient): string {
   if (state === "delivered") return "delivered";
   const reason = describeDelay({ why });
   if (state === "failed") return `${reason}; not retried automatically`;
@@ -206,11 +203,11 @@ export const TextWithFiles: FC<{ id: string; text: string; hasPictures: boolean 
           {attachments.map(({ label }, number) => (
             <li>
               <span dir="auto">{label}</span>
-              <a class="button" href={filePath(id, number)}>
+              <a class="button" href={`${MESSAGES}/file/${id}/${number}`}>
                 Download <span class="visually-hidden">{label}</span>
               </a>
               {hasPictures && PICTURE_NAME.test(label) && (
-                <a class="button" href={`${filePath(id, number)}/picture`} data-picture={label}>
+                <a class="button" href={`${MESSAGES}/file/${id}/${number}/picture`} data-picture={label}>
                   Show picture
                 </a>
               )}

@@ -38,15 +38,6 @@ export function conversationPath(address: string): string {
   return `${MESSAGES}/with/${encodeURIComponent(address)}`;
 }
 
-export function draftPath(address: string): string {
-  return `${MESSAGES}/draft/${encodeURIComponent(address)}`;
-}
-
-/** A file of a message. @param number - from 0 */
-export function filePath(id: string, number: number): string {
-  return `${MESSAGES}/file/${id}/${number}`;
-}
-
 export function keyPath(address: string): string {
   return `${MESSAGES}/key/${encodeURIComponent(address)}`;
 }

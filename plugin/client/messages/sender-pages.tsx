@@ -66,21 +66,17 @@ const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
           call.
         </p>
       ) : (
-        <Accept comparison={comparison} />
+        <>
+          <p>
+            Ask {address} over another channel, such as a call, whether the published key is theirs. Someone who
+            controls their site could have replaced it, and would read what you write from then on.
+          </p>
+          <ActionButton fields={{ key: found.key }}>I have asked: accept the published key</ActionButton>
+        </>
       )}
     </>
   );
 };
-
-const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, found } }) => (
-  <>
-    <p>
-      Ask {address} over another channel, such as a call, whether the published key is theirs. Someone who controls
-      their site could have replaced it, and would read what you write from then on.
-    </p>
-    <ActionButton fields={{ key: found.key }}>I have asked: accept the published key</ActionButton>
-  </>
-);
 
 export function addKeys({ routes, open, notices }: RoomParts): void {
   routes.get("/key/:address", async (c) => {

@@ -21,7 +21,6 @@ import { chooseWords } from "../../options/translations.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import type { CleanPicture } from "../../pictures/remove-metadata.js";
 import { isWeb } from "../../site/safe-markup.js";
-import type { UnreadFeed } from "../../site/timeline.js";
 import { openOnce } from "../background-run.js";
 import { type ClientEnv, isRefresh, pictureResponse, readForm } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
@@ -168,22 +167,20 @@ const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
         The mentions of your site could not be read, so you see those that were read before: {mentionsFault}
       </p>
     )}
-    {unread.length > 0 && <UnreadFeeds unread={unread} />}
+    {unread.length > 0 && (
+      <details id="unread">
+        <summary>{counted(unread.length, "feed")} could not be read</summary>
+        <ul>
+          {unread.map(({ nick, url, reason, lastRead }) => (
+            <li>
+              <StrangersLink href={url}>@{nick}</StrangersLink> {WORDS[reason]}
+              {lastRead === null ? "" : `; last read ${DATES.format(new Date(lastRead))}`}
+            </li>
+          ))}
+        </ul>
+      </details>
+    )}
   </div>
-);
-
-const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
-  <details id="unread">
-    <summary>{counted(unread.length, "feed")} could not be read</summary>
-    <ul>
-      {unread.map(({ nick, url, reason, lastRead }) => (
-        <li>
-          <StrangersLink href={url}>@{nick}</StrangersLink> {WORDS[reason]}
-          {lastRead === null ? "" : `; last read ${DATES.format(new Date(lastRead))}`}
-        </li>
-      ))}
-    </ul>
-  </details>
 );
 
 /** @param seen - later items are new; `null` for none */

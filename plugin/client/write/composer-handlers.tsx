@@ -59,7 +59,6 @@ interface ComposerParts {
 export async function saveDraft(c: ClientRequest, { context, build }: ComposerParts) {
   const form = await readForm(c);
   const text = readText(form);
-  if (await isBlank(c, text)) return refuseBlank(c, text, context);
   const { drafts, place } = await openDrafts(context);
   const saved = await drafts.save(text);
   const isMoved = form.id !== undefined && form.id !== saved.id;
@@ -72,8 +71,8 @@ export async function saveDraft(c: ClientRequest, { context, build }: ComposerPa
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
   if (draft.title === "" && draft.body === "" && text.seen === "") {
-    // The pictures were refused.
     await drafts.delete(draft.id);
+    // Why its pictures were refused, if it has any.
     return refuseBlank(c, text, context, notice?.text);
   }
   const folder = form.newFolder?.trim() || (form.folder ?? "");
@@ -96,13 +95,6 @@ function showOnSite(c: ClientRequest, post: PostToSave, { context, build }: Comp
     await startBuild({ draft: post.draft, folder: checkedFolder(post, site, context) }, build, context);
     return c.redirect(`${path}#on-your-site-title`, 303);
   });
-}
-
-/** Whether there is nothing to save: a draft that is not stored yet, without a text and pictures. */
-async function isBlank(c: ClientRequest, { title, body, seen }: SavedText): Promise<boolean> {
-  if (title !== "" || body !== "" || seen !== "") return false;
-  const files = (await c.req.formData()).getAll("picture");
-  return files.every((file) => typeof file === "string" || file.name === "");
 }
 
 /** Leads back to the page, which keeps the twt that is replied to. */
@@ -265,7 +257,7 @@ export async function shareAndSave(c: ClientRequest, context: ClientContext) {
 /** @returns absolute @throws TwtxtError `bad-usage` if the draft cannot become a post */
 export function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: ClientContext): string {
   const { body, replyTo } = draft;
-  if (body === "") throw new TwtxtError("bad-usage", "The note is empty.");
+  if (body === "") throw new TwtxtError("bad-usage", EMPTY);
   if (replyTo !== null && !isAnswerable(replyTo)) {
     throw new TwtxtError(
       "bad-usage",

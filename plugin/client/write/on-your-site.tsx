@@ -30,7 +30,6 @@ export async function startBuild(
   context: ClientContext,
 ): Promise<void> {
   const { machine, ending: signal } = context;
-  if (draft.body === "") throw new TwtxtError("bad-usage", "The note is empty.");
   if (build.isRunning)
     throw new TwtxtError("bad-usage", "The site is being built for another draft. Try again after that.");
   await build.start(async () => {

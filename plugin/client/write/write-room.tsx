@@ -62,7 +62,7 @@ export const writeRoom: CreateRoom = (context) => {
 const PER_PAGE = 50;
 const SHOWN_LENGTH = 80;
 
-export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): void {
+function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): void {
   const open = () => loadSite(context.machine, context.choice.settings);
   routes.get("/posts", async (c) => {
     const { items, pages } = selectPage(c, await listPosts(await open()), PER_PAGE);
