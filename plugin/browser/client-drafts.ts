@@ -87,8 +87,8 @@ class DraftSaver {
 
   async #send(): Promise<void> {
     this.#isChanged = false;
-    const edit = this.form.elements.namedItem("edit");
-    if (edit instanceof HTMLInputElement) edit.value = String(Number(edit.value) + 1);
+    const edit = this.#field("edit");
+    edit.value = String(Number(edit.value) + 1);
     const fields = [...new FormData(this.form)].flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value]] : [],
     );

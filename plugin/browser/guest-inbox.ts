@@ -59,7 +59,6 @@ export function openInbox(url: string, signer: Signer): InboxClient {
  * @throws TwtxtError for an answer that another attempt would not change: `not-signed` for a wrong clock
  */
 export async function* followInbox(inbox: InboxClient, signal: AbortSignal): AsyncGenerator<InboxMessage> {
-  const visible = whileVisible(signal);
   let pause = FIRST_PAUSE_MS;
   let hasStreams = true;
   for (let etag: string | null = null; !signal.aborted; await sleep(pause, signal)) {
@@ -71,8 +70,8 @@ export async function* followInbox(inbox: InboxClient, signal: AbortSignal): Asy
         const list = await inbox.list(etag === null ? {} : { etag });
         if (list) yield* list.messages;
         etag = list?.etag ?? etag;
-        await sleep(POLL_MS, visible);
-        if (visible.aborted) return;
+        if (document.visibilityState !== "hidden") await sleep(POLL_MS, signal, [document, "visibilitychange"]);
+        if (document.visibilityState === "hidden") return;
       }
       pause = FIRST_PAUSE_MS;
     } catch (error) {
@@ -126,10 +125,14 @@ async function* readChunks(body: ReadableStream<Uint8Array> | null): AsyncGenera
   }
 }
 
-/** Resolves after this time, or when the signal is aborted. */
-export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after this time, when the signal is aborted, or at one of these events. */
+export async function sleep(
+  milliseconds: number,
+  signal?: AbortSignal,
+  ...others: readonly Happening[]
+): Promise<void> {
   const time = AbortSignal.timeout(milliseconds);
-  if (!signal?.aborted) await firstEvent([time, "abort"], [signal ?? time, "abort"]);
+  if (!signal?.aborted) await firstEvent([time, "abort"], [signal ?? time, "abort"], ...others);
 }
 
 /** @returns `false` if the signal was aborted before the page was visible */
@@ -140,19 +143,10 @@ export async function pageVisible(signal: AbortSignal): Promise<boolean> {
   return !signal.aborted;
 }
 
-/** A signal that is aborted with this one, or when the page is hidden. */
-function whileVisible(signal: AbortSignal): AbortSignal {
-  const hidden = new AbortController();
-  const ended = AbortSignal.any([signal, hidden.signal]);
-  const note = () => {
-    if (document.visibilityState === "hidden") hidden.abort();
-  };
-  document.addEventListener("visibilitychange", note, { signal: ended });
-  return ended;
-}
+type Happening = readonly [target: EventTarget, name: string];
 
 /** Resolves at the first of these events, and leaves no listener behind. */
-function firstEvent(...events: readonly [EventTarget, string][]): Promise<void> {
+function firstEvent(...events: readonly Happening[]): Promise<void> {
   const listening = new AbortController();
   return new Promise((resolve) => {
     const end = () => {

@@ -13,7 +13,8 @@ class TwtxtContact extends LazyForm<ContactForm> {
     this.querySelector(".twtxt-why")?.remove();
     if (terminal) terminal.open = !canStore;
     form.hidden = !canStore;
-    if (!canStore) terminal?.before(paragraph(this.#word("noCrypto")));
+    const why = Object.assign(document.createElement("p"), { textContent: this.#word("noCrypto") });
+    if (!canStore) terminal?.before(why);
   }
 
   protected fail(form: HTMLFormElement): void {
@@ -24,12 +25,6 @@ class TwtxtContact extends LazyForm<ContactForm> {
   #word(name: "noCrypto" | "notLoaded"): string {
     return { ...CONTACT_STATUS, ...JSON.parse(this.dataset.words ?? "{}") }[name];
   }
-}
-
-function paragraph(text: string): HTMLElement {
-  const made = document.createElement("p");
-  made.textContent = text;
-  return made;
 }
 
 customElements.define("twtxt-contact", TwtxtContact);

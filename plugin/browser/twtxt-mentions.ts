@@ -121,9 +121,9 @@ class TwtxtMentions extends HTMLElement {
     }
     if (context.target === null) this.#showList(mentions, known, context);
     else {
-      const kept = keptByType(mentions, known);
+      const kept = [...known].filter(([key, item]) => !mentions.has(key) && item.isConnected);
       for (const part of PARTS) {
-        this.#showPart(part, itemsOfType(part.type, mentions, kept.get(part.type) ?? [], context), known, context);
+        this.#showPart(part, itemsOfType(part.type, mentions, kept, context), known, context);
       }
     }
   }
@@ -193,9 +193,8 @@ class TwtxtMentions extends HTMLElement {
   /** The first part of the page that follows another one. */
   #partAfter(name: PartName): Element | null {
     const later = PARTS.slice(PARTS.findIndex((part) => part.name === name) + 1);
-    return (
-      later.map((part) => this.querySelector(`:scope > .twtxt-${part.name}`)).find((part) => part !== null) ?? null
-    );
+    const selector = later.map((part) => `:scope > .twtxt-${part.name}`).join();
+    return selector === "" ? null : this.querySelector(selector);
   }
 
   #context(): MentionContext {
@@ -231,22 +230,6 @@ class TwtxtMentions extends HTMLElement {
 /** An item that stays as the page has it, with its key. */
 type KeptItem = readonly [key: string, item: HTMLElement];
 
-/** The items that stay as the page has them, by type. */
-function keptByType(
-  mentions: ReadonlyMap<string, PublicMention>,
-  known: ReadonlyMap<string, HTMLElement>,
-): ReadonlyMap<string, readonly KeptItem[]> {
-  const kept = new Map<string, KeptItem[]>();
-  for (const [key, item] of known) {
-    if (mentions.has(key) || !item.isConnected) continue;
-    const type = /\btwtxt-is-(\w+)/.exec(item.className)?.[1] ?? "";
-    const others = kept.get(type);
-    if (others) others.push([key, item]);
-    else kept.set(type, [[key, item]]);
-  }
-  return kept;
-}
-
 /** The items of these feeds in a timeline, with the own twts of the same conversations. */
 function itemsOfFeeds(feeds: readonly { url: string }[], known: ReadonlyMap<string, HTMLElement>): KeptItem[] {
   const findConversation = (item: HTMLElement) => item.closest(".twtxt-mentions > li");
@@ -265,11 +248,12 @@ function itemsOfType(
   context: MentionContext,
 ): Item[] {
   const newest = [...mentions.values()].filter((mention) => mention.type === type);
+  const others = kept.filter(([, item]) => item.classList.contains(`twtxt-is-${type}`));
   if (type === "reply") {
-    const entries = [...newest.map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
+    const entries = [...newest.map(mentionEntry), ...others.map(([key, item]) => entryOfItem(key, item))];
     return createItems(toThreads<Entry>(entries), mentions, context);
   }
-  return [...newest.map(mentionKey), ...kept.map(([key]) => key)].map((key) => createItem(key, mentions, context));
+  return [...newest.map(mentionKey), ...others.map(([key]) => key)].map((key) => createItem(key, mentions, context));
 }
 
 function listKeys({ entry, replies }: Thread<Entry>): string[] {

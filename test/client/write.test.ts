@@ -71,7 +71,7 @@ describe("the room to write in, without JavaScript", () => {
     const visitor = await visitorOf(client, "/write");
     const source = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`;
     const { text: byTime } = await visitor.get(`/write?reply-to=${encodeURIComponent(source)}`);
-    const replyTo = fieldOf(byTime, 'replyTo" class="wide');
+    const replyTo = fieldOf(byTime, "replyTo");
     expect(replyTo).toMatch(new RegExp(`^[a-z2-7]{7} bob ${bob.url}/twtxt.txt$`));
     const { text: byHash } = await visitor.get(`/write?reply-to=${encodeURIComponent(replyTo)}`);
     const fields = { body: "Yes", replyTo, answered: fieldOf(byHash, "answered") };
@@ -80,7 +80,7 @@ describe("the room to write in, without JavaScript", () => {
     const withoutNick = encodeURIComponent(replyTo.replace(" bob ", " "));
     for (const name of [named, withoutNick]) {
       const { text } = await visitor.get(`/write?reply-to=${name}`);
-      expect(fieldOf(text, 'replyTo" class="wide')).toBe(replyTo);
+      expect(fieldOf(text, "replyTo")).toBe(replyTo);
     }
     for (const page of [byTime, byHash, draft]) {
       expect(shownText(page)).toContain("You reply to bob : hello all &lt;script&gt; Your note");
@@ -96,7 +96,7 @@ describe("the room to write in, without JavaScript", () => {
     expect(shownText(other)).toContain("The hash of the twt and the URL of its feed, such as abcdefg");
     const status = "https://mastodon.example/@carol/110000000000000001";
     const { text: answer } = await visitor.get(`/write?reply-to=${encodeURIComponent(status)}`);
-    expect(fieldOf(answer, 'replyTo" class="wide')).toBe(status);
+    expect(fieldOf(answer, "replyTo")).toBe(status);
     expect(shownText(answer)).toContain("stands on your site alone: nothing is posted at mastodon.example, because");
     const page = encodeURIComponent("https://carol.example/post/?{{code}}");
     expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/?%7B%7Bcode}}");
@@ -172,7 +172,7 @@ describe("the room to write in, without JavaScript", () => {
     expect(shownText(draft)).toContain(
       "In your feed Quinces: &quot;again&quot;: https://alice.example/notes/quinces-again/ ",
     );
-    expect(fieldOf(draft, 'title" class="wide')).toBe('Quinces: "again"');
+    expect(fieldOf(draft, "title")).toBe('Quinces: "again"');
     expect(draft).toContain("Quinces: &quot;again&quot;</a>");
     for (const file of ["notes/quinces-again.md", "notes/quinces-again-2.md"]) {
       const { text } = await visitor.submit("/write/draft", { ...fields, next: "save" });
@@ -338,7 +338,7 @@ describe("the room to write in, without JavaScript", () => {
     const replyTo = "abcdefg bob https://bob.example/twtxt.txt";
     for (const next of ["save", "notified", ""]) {
       const { text } = await visitor.submit("/write/draft", { body: " ", replyTo, next });
-      expect(fieldOf(text, 'replyTo" class="wide')).toBe(replyTo);
+      expect(fieldOf(text, "replyTo")).toBe(replyTo);
     }
     const bad = { field: "picture", name: "x.png", bytes: Buffer.from("no picture"), type: "image/png" };
     const { text } = await visitor.upload("/write/draft", { body: "" }, [bad]);
@@ -355,7 +355,7 @@ describeInChromium("the room to write in, in a browser", () => {
     const visitor = await visitorOf(client, "/write");
     const source = encodeURIComponent(`${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`);
     const { text } = await visitor.get(`/write?reply-to=${source}`);
-    const fields = { answered: fieldOf(text, "answered"), replyTo: fieldOf(text, 'replyTo" class="wide') };
+    const fields = { answered: fieldOf(text, "answered"), replyTo: fieldOf(text, "replyTo") };
     const body = `I do, @dave. [See](http://127.0.0.1:9/${"long.".repeat(20)}) ${"word ".repeat(30)}`;
     const { text: draft } = await visitor.submit("/write/draft", { ...fields, body });
     const tab = await openTab({ script: LOOK_OFTEN });
