@@ -46,21 +46,16 @@ async function findAuthor(
 ): Promise<Omit<Author, "store">> {
   const site = await ifBuilt(settings, loadSite(machine, settings));
   const authors = (site?.settings.authors ?? []).filter(({ address }) => wanted === undefined || address === wanted);
-  const identity =
+  const identities =
     file === undefined && authors.length === 0
-      ? await onlyIdentity(wanted, machine)
-      : await ownIdentity(machine, { authors, file });
-  if (file === undefined && authors.length > 1) await checkUnambiguous(authors, machine);
+      ? ([await onlyIdentity(wanted, machine)] as const)
+      : await ownIdentities(machine, { authors, file });
+  // Other authors of the site have their keys on their own machines.
+  const here = authors.filter(({ key }) => identities.some(({ publicKey }) => publicKey === key));
+  if (file === undefined && here.length > 1) throw ambiguous(here);
+  const [identity] = identities;
   const { address, endpoint = null } = authors.find(({ key }) => key === identity.publicKey) ?? {};
   return { identity, address: address ?? wanted ?? identity.address, endpoint };
-}
-
-/** Other authors of the site have their keys on their own machines. @throws TwtxtError `bad-usage` */
-async function checkUnambiguous(authors: readonly SiteAuthor[], machine: Machine): Promise<void> {
-  const { identities } = await listIdentities(identityPlaces(machine));
-  const keys = identities.map(({ identity }) => identity.publicKey);
-  const here = authors.filter(({ key }) => keys.includes(key));
-  if (here.length > 1) throw ambiguous(here);
 }
 
 /** The identity of an address; without one, the only identity on this machine. */
@@ -83,25 +78,24 @@ function ambiguous(authors: readonly { address: string }[]): TwtxtError {
 }
 
 /**
- * Finds the private key of an author of the site.
+ * Finds the private keys of authors of the site.
  *
  * @param authors - of the site, at least one
  * @param file - the value of `--identity`, which takes precedence
  * @throws TwtxtError `no-identity` if none of them is on this machine; `bad-identity` for a malformed file
  */
-export async function ownIdentity(
+export async function ownIdentities(
   machine: Machine,
   { authors, file }: { authors: readonly Pick<SiteAuthor, "key" | "address">[]; file: string | undefined },
-): Promise<Identity> {
-  if (file !== undefined) return (await readIdentity({ file: resolve(machine.folder, file) })).identity;
+): Promise<readonly [Identity, ...Identity[]]> {
+  if (file !== undefined) return [(await readIdentity({ file: resolve(machine.folder, file) })).identity];
   const { identities, faults } = await listIdentities(identityPlaces(machine));
   const keys = authors.map(({ key }) => key);
-  const found = identities.find(({ identity }) => keys.includes(identity.publicKey));
-  if (found) return found.identity;
+  const all = identities.map(({ identity }) => identity);
+  const [first, ...others] = all.filter(({ publicKey }) => keys.includes(publicKey));
+  if (first) return [first, ...others];
   const restore = authors.map(({ address }) => `\`${typed(`keys restore ${address}`)}\``).join(" or ");
-  const other = identities.find(({ identity }) =>
-    authors.some(({ address }) => address === identity.address),
-  )?.identity;
+  const other = all.find((one) => authors.some(({ address }) => address === one.address));
   // A key on this machine that is newer than the last build.
   const advice = other
     ? [

@@ -4,7 +4,7 @@ import { TwtxtError } from "../errors.js";
 import { type SiteApiOptions, siteApi } from "../http/site-api.js";
 import type { Bases } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
-import { ownIdentity, siteWithoutKey } from "./author.js";
+import { ownIdentities, siteWithoutKey } from "./author.js";
 import { typed } from "./invocation.js";
 import type { Machine, OwnSiteChoice } from "./machine.js";
 import { ownUrl } from "./network.js";
@@ -29,7 +29,7 @@ export async function openSiteApi(
   const { settings: site } = await publishedSite(here);
   check(site);
   if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
-  const signer = await ownIdentity(machine, { authors: site.authors, file });
+  const [signer] = await ownIdentities(machine, { authors: site.authors, file });
   const root = ownUrl(site.urls[base], { url });
   const ask = siteApi({ root, signer, now: machine.now, warn: machine.say, ...describeMissing(site), ...options });
   return { root, ask, settings: site };

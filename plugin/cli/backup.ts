@@ -197,12 +197,12 @@ async function checkEmpty({ store, place }: SiteData): Promise<void> {
   );
 }
 
-interface SizedSource extends ArchiveSource {
-  /** In bytes. */
-  size: number;
-}
-
-async function check(source: SizedSource, signal: AbortSignal, terminal: Terminal): Promise<ArchiveContents> {
+/** @param source - with its size in bytes */
+async function check(
+  source: ArchiveSource & { size: number },
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<ArchiveContents> {
   const progress = createProgress(terminal, source.size);
   const checking = checkArchive(source, (bytes) => {
     signal.throwIfAborted();

@@ -4,7 +4,7 @@ import { typed } from "../author/invocation.js";
 import { acceptKey, Mailbox } from "../author/messages/mailbox.js";
 import { createNetwork } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
-import { formatKey, parseKey } from "../keys/key.js";
+import { canonicalKey } from "../keys/key.js";
 import { type Contact, Contacts } from "../messages/lookup/contacts.js";
 import type { Found } from "../messages/lookup/lookup.js";
 import { actionsWith, command, toCommand } from "./command.js";
@@ -28,13 +28,7 @@ const ADDRESS = address("bob@bob.example");
 const KEY: Kind<string> = {
   name: "KEY",
   expected: "a public key as lookup and contacts show it",
-  parse(value) {
-    try {
-      return formatKey(parseKey(value));
-    } catch {
-      return null;
-    }
-  },
+  parse: canonicalKey,
 };
 
 type Values = ValuesOf<typeof OPTIONS>;

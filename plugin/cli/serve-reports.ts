@@ -10,12 +10,7 @@ import { ROUTES } from "../site/routes.js";
 import { choice, type Kind, option, type ValuesOf, withDefault } from "./options.js";
 import type { Terminal } from "./terminal.js";
 
-interface Place {
-  host: string;
-  port: number;
-}
-
-const PLACE: Kind<Place> = {
+const PLACE: Kind<{ host: string; port: number }> = {
   name: "[HOST:]PORT",
   expected: "a port such as 9464, or an address with a port such as 10.0.0.1:9464",
   parse(value) {

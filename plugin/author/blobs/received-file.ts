@@ -78,13 +78,13 @@ export interface Opening {
 }
 
 interface ReceiveFileOptions {
-  /** The folder of the final name; `null` for a file without one. */
-  folder: string | null;
+  /** The folder of the final name; default: the file has none. */
+  folder?: string | null;
   opens: boolean;
   /** Whether wrong blobs are accepted too. */
-  isAnyAccepted: boolean;
+  isAnyAccepted?: boolean;
   /** Whether the author has named one of several keys. */
-  namesKey: boolean;
+  namesKey?: boolean;
 }
 
 export interface ReceivedFile {
@@ -102,7 +102,7 @@ export interface ReceivedFile {
  */
 export async function receiveFile(source: BlobSource, options: ReceiveFileOptions): Promise<ReceivedFile> {
   const { download, keys, ...receiving } = source;
-  const { folder, opens, isAnyAccepted, namesKey } = options;
+  const { folder = null, opens, isAnyAccepted = false, namesKey = false } = options;
   const isSealed = isSealedType(download.blob.type);
   const draft = await createTemporaryFile(folder, isSealed ? SECRET_MODE : undefined);
   try {
@@ -126,7 +126,7 @@ const REASONS: Partial<Record<TwtxtErrorCode, string>> = {
 async function openFile(
   draft: Draft,
   size: number,
-  { keys, namesKey }: Pick<BlobSource, "keys"> & Pick<ReceiveFileOptions, "namesKey">,
+  { keys, namesKey }: Pick<BlobSource, "keys"> & { namesKey: boolean },
 ): Promise<Opening> {
   if (size > MAX_SEALED_BYTES) {
     return { file: null, why: `It is larger than the ${sizeText(MAX_SEALED_BYTES)} that can be opened.` };
@@ -219,9 +219,7 @@ export async function* moveBlobs(
 /** @returns why it stays, a clause; `null` if it was moved */
 async function moveBlob(key: string, from: BlobSite, to: BlobSite, machine: Machine): Promise<string | null> {
   const source = await ownBlob(key, from, machine);
-  const { draft, received } = await receiveFile(source, {
-    ...{ folder: null, opens: false, isAnyAccepted: false, namesKey: false },
-  });
+  const { draft, received } = await receiveFile(source, { opens: false });
   try {
     const { size, sha256, type, filename, isPublic, properties } = received.blob;
     const there = await to.blobs.client.head(key);

@@ -113,8 +113,7 @@ export async function receiveAttachment(
       shared.owner === identity.publicKey
         ? await ownBlob(shared.key, await blobSite(choice, machine, signal), machine)
         : await sharedBlob(shared, choice, machine, signal);
-    const options = { folder: null, opens: true, isAnyAccepted: false, namesKey: false };
-    const file = await receiveFile(source, options);
+    const file = await receiveFile(source, { opens: true });
     return await readContents(file, signers, shared.url).finally(file.draft.clear);
   } catch (error) {
     const advice = error instanceof TwtxtError ? ADVICE[error.code] : undefined;

@@ -82,7 +82,7 @@ export class LiveTimeline {
 
   private constructor(
     private readonly parts: LiveTimelineParts,
-    private readonly visits: Visits,
+    readonly visits: Visits,
   ) {
     this.#interval = new RefreshInterval(EVERY_MS, parts.machine.now);
   }
@@ -105,14 +105,7 @@ export class LiveTimeline {
   /** How many items of others are newer than those that the author has seen. */
   get newCount(): number {
     const { seen } = this.visits;
-    if (seen === null) return 0;
-    const firstKnown = this.#times.findIndex((time) => time <= seen);
-    return firstKnown === -1 ? this.#times.length : firstKnown;
-  }
-
-  /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
-  get seenBefore(): string | null {
-    return this.visits.seenBefore;
+    return seen === null ? 0 : this.#times.filter((time) => time > seen).length;
   }
 
   /** Reads everything in the background, at most every five minutes. If that fails, {@link fault} says why. */

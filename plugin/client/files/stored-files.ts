@@ -98,7 +98,7 @@ export class StoredFiles {
     const source = await ownBlob(key, await this.site(), machine);
     const namesKey = (choice.identity ?? choice.as) !== undefined;
     const folder = await this.folder.path();
-    const received = await receiveFile(source, { folder, opens: true, isAnyAccepted: false, namesKey });
+    const received = await receiveFile(source, { folder, opens: true, namesKey });
     const { file } = received.opening;
     if (file) this.#opened.set(received.received.blob.sha256, { filename: file.filename, type: file.type });
     return received;

@@ -136,7 +136,7 @@ const TimelinePage: FC<TimelineProps> = ({ timeline, threads, pages }) => (
     <ReadingState timeline={timeline} />
     <ul class="items threads" id="timeline" data-live>
       {threads.map((thread) => (
-        <ThreadItem thread={thread} seen={timeline.seenBefore} />
+        <ThreadItem thread={thread} seen={timeline.visits.seenBefore} />
       ))}
     </ul>
     <div id="rest" data-live>
