@@ -74,7 +74,8 @@ describeWithoutKeychain("files of messages", () => {
   it("have a field that is collapsed at first, and that works without JavaScript, too", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
-    const field = /<details( open="")?><summary>Attach a file<\/summary>.*?<input id="file"[^>]* name="file" type="file"/;
+    const field =
+      /<details( open="")?><summary>Attach a file<\/summary>.*?<input id="file"[^>]* name="file" type="file"/;
     expect(field.exec((await visitor.get(conversation(bob))).text)).toMatchObject({ 1: undefined });
     const file = { field: "file", name: "a.png", bytes: PNG };
     const refused = await visitor.upload(conversation(bob), { text: "x".repeat(60_000) }, [file]);
