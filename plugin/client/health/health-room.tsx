@@ -173,7 +173,8 @@ const Sent: FC<{ health: SiteHealth }> = ({ health: { url, fault, sent, host } }
     ? "This is what this machine knows, not what the site knows."
     : "Only the site knows what it has sent.";
   const source = fault !== null && `${new URL(url).host} could not be asked. ${fault} ${instead}`;
-  const sum = sent && (sumOutcomes(sent.counts) || UNSENT[host]);
+  const outcomes = sent && sumOutcomes(sent.counts);
+  const sum = outcomes ? `${outcomes}.` : sent && UNSENT[host];
   return (
     <>
       {[source, sum].map(
