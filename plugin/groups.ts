@@ -1,4 +1,4 @@
-// plugin/groups.ts: groups of items. Node.js has Map.groupBy from version 21 on.
+// plugin/groups.ts: groups of items, and remembered values. Node.js has Map.groupBy from version 21 on.
 
 /** Groups items by a key, in the order of their first items. */
 export function groupBy<K, T>(items: Iterable<T>, toKey: (item: T) => K): Map<K, T[]> {
@@ -10,4 +10,17 @@ export function groupBy<K, T>(items: Iterable<T>, toKey: (item: T) => K): Map<K,
     else groups.set(key, [item]);
   }
   return groups;
+}
+
+/** The value of a key, created when it is first needed. */
+export function remember<Key, Value>(
+  values: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  create: () => Value,
+): Value {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const value = create();
+  values.set(key, value);
+  return value;
 }

@@ -1,4 +1,5 @@
 // plugin/eleventy/findings.ts: texts that a build finds in pages and names in its warnings.
+import { remember } from "../groups.js";
 
 /** How many files or texts a warning names; the others are counted. */
 const NAMED = 5;
@@ -9,10 +10,7 @@ export class Findings {
 
   /** @param file - the input path of a page; `undefined` if unknown */
   note(text: string, file: string | undefined): void {
-    if (file === undefined) return;
-    const files = this.#files.get(text);
-    if (files) files.add(file);
-    else this.#files.set(text, new Set([file]));
+    if (file !== undefined) remember(this.#files, text, () => new Set()).add(file);
   }
 
   /** Returns and clears the texts with the input paths of their pages. */

@@ -1,5 +1,6 @@
 // plugin/feed/header.ts: header fields of a feed.
 import { TwtxtError } from "../errors.js";
+import { remember } from "../groups.js";
 
 /** The header fields in the order of writing. */
 const FIELDS = [
@@ -31,12 +32,9 @@ export function readField(line: string, fields: Map<string, string[]>): void {
   const match = FIELD.exec(line);
   if (!match) return;
   const [, name = "", value = ""] = match;
-  const key = name.toLowerCase();
-  const values = fields.get(key);
   // trim() would also remove U+2028.
   const trimmed = value.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
-  if (values) values.push(trimmed);
-  else fields.set(key, [trimmed]);
+  remember(fields, name.toLowerCase(), () => []).push(trimmed);
 }
 
 /**

@@ -1,6 +1,6 @@
 // plugin/host/endpoints.ts: hands each request to the handler of its route.
 import { type Handler, type HttpRequest, type Log, withProblemResponses } from "../http/respond.js";
-import { createRouter, type RateLimitKind, type RoutedSite, type RouteName } from "../site/routes.js";
+import { createRouter, type RateLimitKind, type RoutedSite, type RouteName, toCacheControl } from "../site/routes.js";
 
 /** The handlers of one or all capabilities. {@link withProblemResponses} answers what they throw. */
 export type Handlers = Partial<Record<RouteName, Handler>>;
@@ -29,7 +29,7 @@ export function createEndpoints(site: RoutedSite, handlers: Handlers, log: Log):
       isStaticFirst: route.isStaticFirst ?? false,
       async answer(request, address) {
         const response = await answer(request, { address, params });
-        if (!response.headers.has("cache-control")) response.headers.set("cache-control", route.cache);
+        if (!response.headers.has("cache-control")) response.headers.set("cache-control", toCacheControl(route));
         return response;
       },
     };

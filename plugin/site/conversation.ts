@@ -1,4 +1,5 @@
 // plugin/site/conversation.ts: replies as a tree.
+import { remember } from "../groups.js";
 
 export interface Entry {
   /** Unique. */
@@ -121,10 +122,7 @@ export class Conversations {
     const sorted = sortedEntries([...replies.map(mentionEntry), ...places.values()]);
     for (const [index, parent] of parentIndexes(sorted).entries()) {
       const [to, reply] = [sorted[parent], sorted[index]];
-      if (!to || !reply) continue;
-      const known = this.#replies.get(to.key);
-      if (known) known.push(reply);
-      else this.#replies.set(to.key, [reply]);
+      if (to && reply) remember(this.#replies, to.key, () => []).push(reply);
     }
   }
 

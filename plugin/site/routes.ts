@@ -40,8 +40,6 @@ interface Answers {
    * private feed; `link`, the key in a link of a notification; `signed-to-read` where anyone may write. OPTIONS needs none.
    */
   access: "anyone" | "signed" | "signed-to-read" | "token" | "link";
-  /** `Cache-Control` of answers that set none themselves. */
-  cache: string;
   /** Counted by the rate limit; absent for no limit. */
   rateLimit?: RateLimitKind;
   /** A file of the site at the same path is served instead. */
@@ -91,90 +89,48 @@ export type EndpointFunction =
   | "fediverse";
 
 const READING = ["GET", "HEAD", "OPTIONS"];
-const NO_STORE = "no-store";
-const PRIVATE = "private, no-store";
 
-const api = {
-  capability: "mentions",
-  base: "mentionsApi",
-  access: "signed",
-  cache: PRIVATE,
-  netlify: "mentions-api",
-} as const;
+/** Anyone may read it. */
+const open = { below: "", methods: READING, access: "anyone" } as const;
+const mentions = { capability: "mentions", netlify: "mentions-json" } as const;
+const api = { capability: "mentions", base: "mentionsApi", access: "signed", netlify: "mentions-api" } as const;
 /** Answered by the function of mentions, with its rate limit. */
-const comments = {
-  capability: "comments",
-  base: "comments",
-  cache: PRIVATE,
-  rateLimit: "mention",
-  netlify: "mention",
-} as const;
-const inbox = { capability: "inbox", base: "inbox", cache: PRIVATE, rateLimit: "inbox", netlify: "inbox" } as const;
-const blob = { capability: "blobs", base: "blobs", access: "signed", cache: PRIVATE, netlify: "blob" } as const;
-
-const site = { capability: "site", base: "siteApi", access: "signed", cache: PRIVATE, netlify: "site" } as const;
-
+const comments = { capability: "comments", base: "comments", rateLimit: "mention", netlify: "mention" } as const;
+const inbox = { capability: "inbox", base: "inbox", rateLimit: "inbox", netlify: "inbox" } as const;
+const blob = { capability: "blobs", base: "blobs", access: "signed", netlify: "blob" } as const;
+const site = { capability: "site", base: "siteApi", access: "signed", netlify: "site" } as const;
 /** Answered by the function of the site, which each site with a key has. */
-const answers = { capability: "answers", base: "answers", cache: PRIVATE, netlify: "site" } as const;
-
-const fediverse = {
-  capability: "fediverse",
-  below: "",
-  methods: ["GET", "HEAD"],
-  access: "anyone",
-  cache: NO_STORE,
-  netlify: "fediverse",
-} as const;
+const answers = { capability: "answers", base: "answers", netlify: "site" } as const;
+const fediverse = { ...open, capability: "fediverse", methods: ["GET", "HEAD"], netlify: "fediverse" } as const;
 
 /** The first route that matches a path answers. */
 export const ROUTES = {
-  health: { capability: null, below: "/health", methods: ["GET", "HEAD"], access: "anyone", cache: NO_STORE },
+  health: { capability: null, below: "/health", methods: ["GET", "HEAD"], access: "anyone" },
   webmention: {
-    capability: "mentions",
+    ...open,
+    ...mentions,
     base: "webmention",
-    below: "",
-    methods: ["GET", "HEAD", "OPTIONS", "POST"],
-    access: "anyone",
-    cache: NO_STORE,
+    methods: [...READING, "POST"],
     rateLimit: "mention",
     netlify: "mention",
   },
-  mentionsJson: {
-    capability: "mentions",
-    base: "mentionsJson",
-    below: "",
-    methods: READING,
-    access: "anyone",
-    cache: NO_STORE,
-    netlify: "mentions-json",
-  },
-  mentionsAtom: {
-    capability: "mentions",
-    base: "mentionsAtom",
-    below: "",
-    methods: READING,
-    access: "anyone",
-    cache: NO_STORE,
-    netlify: "mentions-json",
-  },
+  mentionsJson: { ...open, ...mentions, base: "mentionsJson" },
+  mentionsAtom: { ...open, ...mentions, base: "mentionsAtom" },
   mentionsFeed: {
     capability: "mentions",
     base: "mentionsFeed",
     below: "",
     methods: ["GET", "HEAD"],
     access: "token",
-    cache: PRIVATE,
     netlify: "mentions-feed",
   },
   comments: { ...comments, below: "", access: "signed-to-read", methods: ["GET", "OPTIONS", "POST"] },
   comment: { ...comments, below: "/:id", access: "signed", methods: ["DELETE", "OPTIONS", "POST"] },
   guestFeed: {
+    ...open,
     capability: "comments",
     base: "guestFeeds",
     below: "/:guest.txt",
-    methods: READING,
-    access: "anyone",
-    cache: NO_STORE,
     netlify: "mentions-json",
     isStaticFirst: true,
   },
@@ -189,24 +145,14 @@ export const ROUTES = {
   storedValue: { ...site, below: "/data/*", methods: ["GET", "PUT"] },
   answers: { ...answers, below: "", access: "signed", methods: ["GET", "POST", "DELETE"] },
   answerLink: { ...answers, below: "/:id", access: "link", methods: ["GET", "POST"] },
-  timelineJson: {
-    capability: "timeline",
-    base: "timelineJson",
-    below: "",
-    methods: READING,
-    access: "anyone",
-    cache: NO_STORE,
-    netlify: "timeline",
-  },
+  timelineJson: { ...open, capability: "timeline", base: "timelineJson", netlify: "timeline" },
   inbox: { ...inbox, below: "/:user", access: "signed-to-read", methods: ["GET", "HEAD", "POST", "PUT", "OPTIONS"] },
   message: { ...inbox, below: "/:user/:id", access: "signed", methods: ["DELETE", "OPTIONS"] },
   guest: {
+    ...open,
     capability: "guests",
     base: "guests",
     below: "/:guest.json",
-    methods: READING,
-    access: "anyone",
-    cache: NO_STORE,
     netlify: "guest",
     isStaticFirst: true,
   },
@@ -214,15 +160,7 @@ export const ROUTES = {
   hostMeta: { ...fediverse, base: "hostMeta" },
   blobs: { ...blob, below: "", methods: READING },
   blob: { ...blob, below: "/*", methods: ["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"] },
-  shared: {
-    capability: "blobs",
-    base: "shared",
-    below: "/*",
-    methods: READING,
-    access: "anyone",
-    cache: NO_STORE,
-    netlify: "blob",
-  },
+  shared: { ...blob, ...open, base: "shared", below: "/*" },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
@@ -289,6 +227,11 @@ export function createRouter(site: RoutedSite): (path: string) => RouteMatch | n
     const last = routes.findLast(({ folder }) => folder !== null && path.startsWith(folder));
     return last ? { name: last.name, route: last.route, params: {} } : null;
   };
+}
+
+/** `Cache-Control` of answers that set none themselves. */
+export function toCacheControl({ access }: Route): string {
+  return access === "anyone" ? "no-store" : "private, no-store";
 }
 
 /** The path prefix of a site, such as `/blog`; empty for a site at the root of its host. */

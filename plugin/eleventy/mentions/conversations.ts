@@ -1,5 +1,6 @@
 // plugin/eleventy/mentions/conversations.ts: the conversation about each page: its mentions, and the author's own replies.
 import { parseReplyPage, readSubject } from "../../feed/subject.js";
+import { remember } from "../../groups.js";
 import { comparableUrl } from "../../http/same-url.js";
 import {
   asMention,
@@ -50,12 +51,14 @@ export class SiteConversations {
 
   /** @param mentions - newest first */
   constructor(mentions: readonly PublicMention[], own: readonly OwnTwt[]) {
-    const nameOnce = rememberNames();
+    // Most mentions share their page with others.
+    const names = new Map<string, string>();
+    const nameOnce = (url: string) => remember(names, url, () => normalizeName(url));
     const replies: MentionLike[] = [];
     for (const mention of mentions) {
       const { target, under } = mention;
       const pages = mention.isRemoved ? [] : [nameOnce(target), nameOnce(under ?? target)];
-      for (const page of new Set(pages)) this.#add(page, mention);
+      for (const page of new Set(pages)) remember(this.#mentions, page, () => []).push(mention);
       if (mention.type !== "reply") continue;
       const named = withNames(mention, nameOnce);
       replies.push(named);
@@ -64,12 +67,6 @@ export class SiteConversations {
     const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && normalizeName(twt.page) }));
     this.#conversations = new Conversations(replies, ownNamed);
     for (const twt of ownNamed) if (twt.replyTo !== null && twt.reply) this.#shown.set(twtKey(twt), twt.reply);
-  }
-
-  #add(page: string, mention: PublicMention): void {
-    const known = this.#mentions.get(page);
-    if (known) known.push(mention);
-    else this.#mentions.set(page, [mention]);
   }
 
   findMentions(url: string): readonly PublicMention[] {
@@ -190,16 +187,6 @@ export function answeredHash({ post, twt }: PublishedPost): string | null {
 /** Whether the front matter of a post has a `replyTo`. */
 export function isReply({ data: { replyTo } }: CollectionItem): boolean {
   return replyTo !== undefined && replyTo !== null && replyTo !== "";
-}
-
-/** Computes the name of each URL once: most mentions share their page with others. */
-function rememberNames(): (url: string) => string {
-  const names = new Map<string, string>();
-  return (url) => {
-    const name = names.get(url) ?? normalizeName(url);
-    names.set(url, name);
-    return name;
-  };
 }
 
 /** The place of a mention in its conversation, with URLs in the form in which they are compared. */

@@ -1,4 +1,5 @@
 // plugin/eleventy/mentions/mention-html.ts: mentions and the timeline as HTML, with the component that updates them.
+import { remember } from "../../groups.js";
 import { COMMENT_MARKS, ENGLISH, LIST_WORDS, TIMELINE_WORDS, type Words } from "../../options/words.js";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
 import { divideList, foldMarkup, type ListForm } from "../../site/folded-list.js";
@@ -174,24 +175,13 @@ function toContext({ pictures, ...options }: MentionListOptions): MentionContext
 
 export function writeOnce(): MentionContext["once"] {
   const written = new Map<unknown, readonly Markup[]>();
-  return (key, create) => {
-    const known = written.get(key);
-    if (known) return known;
-    const markup = [writtenHtml(...create())];
-    written.set(key, markup);
-    return markup;
-  };
+  return (key, create) => remember(written, key, () => [writtenHtml(...create())]);
 }
 
 /** Formats each instant once: formatting takes longer than looking up. */
 export function formatOnce(dates: Intl.DateTimeFormat): Dates {
   const texts = new Map<number, string>();
-  const format = (date: number) => {
-    const text = texts.get(date) ?? dates.format(date);
-    texts.set(date, text);
-    return text;
-  };
-  return { format: (date) => format(Number(date)) };
+  return { format: (date) => remember(texts, Number(date), () => dates.format(date)) };
 }
 
 function componentHtml(content: readonly Markup[], options: MentionListOptions): string {

@@ -1,6 +1,7 @@
 // plugin/eleventy/mentions/site-mentions.ts: mentions for pages and templates.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { remember } from "../../groups.js";
 import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
@@ -337,11 +338,4 @@ export class SiteMentions {
   #avatarPath(name: string): string {
     return `${this.#folder}avatars/${name}`;
   }
-}
-
-/** The value of a key, created when it is first needed. */
-function remember<Key, Value>(values: Map<Key, Value>, key: Key, create: () => Value): Value {
-  const value = values.get(key) ?? create();
-  values.set(key, value);
-  return value;
 }

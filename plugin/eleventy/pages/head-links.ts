@@ -1,4 +1,5 @@
 // plugin/eleventy/pages/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
+import { remember } from "../../groups.js";
 import { chooseHeadWords } from "../../options/head-words.js";
 import { mentionsOptions } from "../../options/mentions.js";
 import { chooseWords } from "../../options/translations.js";
@@ -127,11 +128,11 @@ export class HeadLinks {
 
   /** The link to the feed comes first. */
   #listLinks(lang: string): readonly string[] {
-    const known = this.#links.get(lang);
-    if (known) return known;
-    const links = [this.#feedLink(this.urls.feedHref(), lang), ...this.#inboxLinks(lang), ...this.#accountLinks()];
-    this.#links.set(lang, links);
-    return links;
+    return remember(this.#links, lang, () => [
+      this.#feedLink(this.urls.feedHref(), lang),
+      ...this.#inboxLinks(lang),
+      ...this.#accountLinks(),
+    ]);
   }
 
   #feedLink(href: string, lang: string): string {

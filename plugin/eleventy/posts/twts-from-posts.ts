@@ -3,6 +3,7 @@ import { authorError } from "../../errors.js";
 import { hashAmong, type TwtHashes, twtHashes } from "../../feed/hash.js";
 import { findMentions, type Mention } from "../../feed/mention.js";
 import type { Twt } from "../../feed/twt.js";
+import { remember } from "../../groups.js";
 import { mentionsOptions } from "../../options/mentions.js";
 import type { Settings } from "../../options.js";
 import { readAliases } from "../../site/aliases.js";
@@ -160,9 +161,7 @@ export class TwtsFromPosts {
   }
 
   toHashes(twt: PostTwt): TwtHashes {
-    const hashes = this.#hashes.get(twt) ?? twtHashes(this.site.urls.feedUrl(), twt);
-    this.#hashes.set(twt, hashes);
-    return hashes;
+    return remember(this.#hashes, twt, () => twtHashes(this.site.urls.feedUrl(), twt));
   }
 
   /** The hashes of a twt under the other URLs of the feed, also with the links that its text had at an earlier domain. */
