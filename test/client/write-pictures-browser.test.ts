@@ -159,6 +159,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       await keyboard.type("a square");
       await keyboard.press("Enter");
       await tab.getByText("1 picture added.").first().waitFor();
+      await tab.locator("textarea:focus").waitFor();
       await keyboard.type(" in the end");
       const text = tab.getByLabel("Your note, in Markdown");
       expect(await text.inputValue()).toBe("By keyboard\n\n![a square](picture-1.jpg) in the end");
