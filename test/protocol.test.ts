@@ -5,8 +5,8 @@ import { formatSealedFile } from "../plugin/blobs/client/sealed-file.js";
 import { signProof } from "../plugin/blobs/proof.js";
 import { discoveryPaths } from "../plugin/keys/address.js";
 import { toSecretKey } from "../plugin/keys/ed25519.js";
+import { formatIdentity } from "../plugin/keys/identity.js";
 import { formatKey, toExchangeKey } from "../plugin/keys/key.js";
-import { formatIdentity } from "../plugin/keys/node-identity.js";
 import { open } from "../plugin/messages/index.js";
 import { createReceipt, formatMessage, readHash } from "../plugin/messages/plaintext.js";
 

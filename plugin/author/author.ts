@@ -2,9 +2,8 @@
 import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { formerIdentities, listIdentities, loadIdentity, readIdentity } from "../keys/identity.js";
+import { formerIdentities, type Identity, listIdentities, loadIdentity, readIdentity } from "../keys/identity.js";
 import { parseKey, type SecretKey } from "../keys/key.js";
-import type { Identity } from "../keys/node-identity.js";
 import type { OwnKeys } from "../messages/sealing.js";
 import type { SiteSettings } from "../site/site.js";
 import { SqliteStore } from "../store/sqlite.js";

@@ -1,6 +1,8 @@
 // plugin/keys/identity.ts: stores private keys in the system keychain, or else in a file that only the owner can read.
 import { ifTwtxtError, TwtxtError } from "../errors.js";
-import { formatIdentity, type Identity, parseIdentity, readSeed } from "./node-identity.js";
+import { toSecretKey } from "./ed25519.js";
+import { formatIdentityFile, parseIdentityFile } from "./identity-file.js";
+import { formatKey, type SecretKey } from "./key.js";
 import {
   findIdentityText,
   formerIdentityFile,
@@ -13,10 +15,21 @@ import {
   listAddresses,
   listFormerFiles,
   readIdentityFile,
+  removeFromKeychain,
   storeInKeychain,
 } from "./places.js";
 import { createSecret, readSecret, removeSecret } from "./secret-file.js";
 import { wordsOfSeed } from "./words.js";
+
+/** A key pair with its address. The private key cannot be read, and does not appear in JSON or the console. */
+export interface Identity extends Pick<SecretKey, "sign" | "agree"> {
+  /** `user@domain` */
+  readonly address: string;
+  /** `kex1...` */
+  readonly publicKey: string;
+  /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
+  readonly created: string | null;
+}
 
 export interface StoredIdentity {
   identity: Identity;
@@ -27,6 +40,32 @@ export interface StoredIdentity {
 export interface NewIdentity extends StoredIdentity {
   /** Why it is in a file and not in the keychain; `null` if the keychain has it or was not tried. */
   keychainFault: string | null;
+}
+
+/**
+ * Writes an identity file, which contains the private key.
+ *
+ * @param seed - 32 random bytes
+ * @param created - `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown
+ * @see PROTOCOL 3.1
+ */
+export function formatIdentity(seed: Uint8Array, { address, created }: Pick<Identity, "address" | "created">): string {
+  return formatIdentityFile({ seed, publicKey: toSecretKey(seed).publicKey, address, created });
+}
+
+/**
+ * Parses an identity file.
+ *
+ * @param text - see {@link parseIdentityFile}
+ * @param name - the file's name for messages, which never quote its content
+ * @throws TwtxtError `bad-identity`
+ * @see PROTOCOL 3.1
+ */
+export function parseIdentity(text: string, name: string): Identity {
+  const { seed, key, publicKey, address, created } = parseIdentityFile(text, name, toSecretKey);
+  seed.fill(0);
+  const { sign, agree } = key;
+  return { address, publicKey: formatKey(publicKey), created, sign, agree };
 }
 
 /**
@@ -96,7 +135,7 @@ export async function retireIdentity(
   const former = formerIdentityFile(address, identity.publicKey, places.folder);
   // An earlier, interrupted call may have written the same file.
   if ((await readSecret(former)) !== text) await createSecret(former, text);
-  if (file === null) await places.keychain.remove(address);
+  if (file === null) await removeFromKeychain(address, places.keychain);
   else await removeSecret(file);
   return { identity, file: former };
 }
@@ -135,7 +174,7 @@ export async function copyIdentity(address: string, file: string, location: Iden
 /** The words of an identity's private key. @throws TwtxtError as {@link loadIdentity} */
 export async function wordsOfIdentity(address: string, location: IdentityLocation): Promise<string[]> {
   const { text } = await findIdentity(address, location);
-  const seed = readSeed(text);
+  const { seed } = parseIdentityFile(text, "It", toSecretKey);
   const words = wordsOfSeed(seed);
   seed.fill(0);
   return words;

@@ -98,12 +98,22 @@ export async function listFormerFiles(address: string, folder: string): Promise<
     .map((name) => join(folder, FORMER, name));
 }
 
+/** @throws TwtxtError `bad-identity` if the keychain does not work */
+export async function removeFromKeychain(address: string, keychain: Keychain): Promise<void> {
+  const { fault } = await tryKeychain(() => keychain.remove(address));
+  if (fault !== null) throw new TwtxtError("bad-identity", `${KEYCHAIN} cannot remove the key: ${fault}.`);
+}
+
 /** Reports a failing keychain as `fault`, because the file may still have the key. */
 async function tryKeychain<T>(request: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
   try {
     return { answer: await request(), fault: null };
   } catch (error) {
-    const [line = ""] = String(Object(error).message ?? error).split("\n");
+    const message = String(Object(error).message ?? error);
+    if (/D-?Bus error|zbus error|No DBus session/i.test(message)) {
+      return { answer: null, fault: "no secret service answers on this machine" };
+    }
+    const [line = ""] = message.replace(/^Platform failure: /, "").split("\n");
     return { answer: null, fault: line.replace(/\.$/, "") };
   }
 }
@@ -123,26 +133,14 @@ const SERVICE = "eleventy-twtxt";
 /** The system keychain, through an optional package that is loaded on first use. */
 export function systemKeychain(): Keychain {
   return {
-    read: (address) => withPlainErrors(async () => (await (await entry(address)).getPassword()) ?? null),
-    write: (address, secret) => withPlainErrors(async () => (await entry(address)).setPassword(secret)),
-    remove: (address) => withPlainErrors(async () => void (await (await entry(address)).deletePassword())),
-    addresses: () =>
-      withPlainErrors(async () => {
-        const { findCredentialsAsync } = await keyring();
-        return (await findCredentialsAsync(SERVICE)).map(({ account }) => account);
-      }),
+    read: async (address) => (await (await entry(address)).getPassword()) ?? null,
+    write: async (address, secret) => (await entry(address)).setPassword(secret),
+    remove: async (address) => void (await (await entry(address)).deletePassword()),
+    addresses: async () => {
+      const { findCredentialsAsync } = await keyring();
+      return (await findCredentialsAsync(SERVICE)).map(({ account }) => account);
+    },
   };
-}
-
-/** Turns the system's error messages into plain ones. */
-async function withPlainErrors<T>(request: () => Promise<T>): Promise<T> {
-  try {
-    return await request();
-  } catch (cause) {
-    const message = String(Object(cause).message ?? cause).replace(/^Platform failure: /, "");
-    const hasNoService = /D-?Bus error|zbus error|No DBus session/i.test(message);
-    throw new Error(hasNoService ? "no secret service answers on this machine" : message, { cause });
-  }
 }
 
 async function entry(address: string) {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { mentions as createFunction } from "../../netlify/functions/mentions.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import type { Identity } from "../../plugin/keys/node-identity.js";
+import type { Identity } from "../../plugin/keys/identity.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { blobsSite } from "../helpers/blobs-server.js";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { Blobs, type BlobsOptions } from "../../plugin/blobs/serve/blobs.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/sign-request.js";
-import type { Identity } from "../../plugin/keys/node-identity.js";
+import type { Identity } from "../../plugin/keys/identity.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { Store, StreamingStore } from "../../plugin/store/store.js";
 import { hostAt } from "../helpers/endpoints.js";

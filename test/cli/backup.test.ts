@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { formatIdentity } from "../../plugin/keys/identity.js";
 import { READERS } from "../../plugin/mentions/answers/readers.js";
 import { hashValue } from "../../plugin/store/copy.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dataFolder } from "../../plugin/author/files.js";
-import { parseIdentity } from "../../plugin/keys/node-identity.js";
+import { parseIdentity } from "../../plugin/keys/identity.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
 import { blog, commandProcess } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";

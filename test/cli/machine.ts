@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe } from "vitest";
-import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { formatIdentity } from "../../plugin/keys/identity.js";
 import { type Blog, command, type Outcome } from "./helpers.js";
 
 const { key_encoding: vectors, keys_pub_paper_key } = JSON.parse(

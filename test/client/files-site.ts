@@ -2,7 +2,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
-import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { formatIdentity } from "../../plugin/keys/identity.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { blobSite } from "../cli/blob-server.js";
 import { ALICES_DATA, type Blog, dataEnvironment } from "../cli/helpers.js";

@@ -1,6 +1,6 @@
 // test/helpers/commenter.ts: comments on Alice's post, as readers send them.
 import { signRequest } from "../../plugin/http/sign-request.js";
-import type { Identity } from "../../plugin/keys/node-identity.js";
+import type { Identity } from "../../plugin/keys/identity.js";
 import type { StoredMention } from "../../plugin/mentions/mention.js";
 import { identityOf } from "./identity.js";
 import { PAGE, type Receiver } from "./receiver.js";

@@ -1,5 +1,5 @@
 // test/helpers/identity.ts: keys for tests.
-import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/node-identity.js";
+import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/identity.js";
 
 /** @param seed - the 32 bytes of the seed; a number for a seed that repeats this byte */
 export function identityOf(seed: number | Uint8Array, user = "alice"): Identity {

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import type { Identity } from "../../plugin/keys/node-identity.js";
+import type { Identity } from "../../plugin/keys/identity.js";
 import { identityOf } from "../helpers/identity.js";
 import { type Operation, operation, type Parameter, paths } from "./document.js";
 import type { ReceivedResponse } from "./hold.js";

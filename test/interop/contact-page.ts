@@ -2,8 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
+import { parseIdentityFile } from "../../plugin/keys/identity-file.js";
 import { parseKey } from "../../plugin/keys/key.js";
-import { readSeed } from "../../plugin/keys/node-identity.js";
 import { ContactReader, type ShownAnswer } from "../demo/contact-reader.js";
 import { addressOf, fileOf } from "../demo/letters.js";
 import { check, tell } from "../demo/telling.js";
@@ -106,7 +107,8 @@ async function exchangeWithGo(people: People, reader: ContactReader, guest: Gues
     if (reference === null)
       return console.log("SKIPPED: the reference implementation of saltpack at the contact page. Go is not installed.");
     const { alice } = people;
-    const key = identityOf(readSeed(readFileSync(join(alice.folder, fileOf(alice, "first")), "utf8")));
+    const text = readFileSync(join(alice.folder, fileOf(alice, "first")), "utf8");
+    const key = identityOf(parseIdentityFile(text, "The key", toSecretKey).seed);
     const go = goPeer(reference);
     await openWithGo(go, key, guest);
     await answerWithGo(go, key, { people, reader, guest });

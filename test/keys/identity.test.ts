@@ -11,16 +11,17 @@ import { parseAddress } from "../../plugin/keys/address.js";
 import {
   copyIdentity,
   createIdentity,
+  formatIdentity,
   formerIdentities,
   importIdentity,
   listIdentities,
   loadIdentity,
+  parseIdentity,
   readIdentity,
   retireIdentity,
   wordsOfIdentity,
 } from "../../plugin/keys/identity.js";
 import { parseKey, toExchangeKey } from "../../plugin/keys/key.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
 import type { IdentityPlaces, Keychain } from "../../plugin/keys/places.js";
 import { seedOfWords, wordsOfSeed } from "../../plugin/keys/words.js";
 
@@ -505,6 +506,16 @@ describe("a key that was replaced", () => {
     await expect(retireIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toThrow(
       expect.objectContaining({ code: "no-identity" }),
     );
+  });
+
+  it("bad-identity: the keychain cannot remove it", async () => {
+    const { remove } = lockedKeychain();
+    const places = newPlaces({ ...workingKeychain(), remove });
+    await createIdentity(ALICE, places);
+    await expect(retireIdentity("alice@alice.example", places)).rejects.toEqual(
+      badIdentity("The system keychain cannot remove the key: It is locked."),
+    );
+    expect((await loadIdentity("alice@alice.example", places)).identity.publicKey).toBe(KEX);
   });
 
   it("completes an interrupted call", async () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { formatIdentity } from "../../plugin/keys/identity.js";
 import { namesIn, repliesIn } from "../helpers/conversation-outline.js";
 import { identityOf } from "../helpers/identity.js";
 import { ConversingBlog } from "./conversing-blog.js";

@@ -3,7 +3,7 @@ import { deploySucceeded, scheduled } from "../../netlify/functions/jobs.js";
 import { mentions } from "../../netlify/functions/mentions.js";
 import { listFunctions } from "../../plugin/eleventy/output/netlify-functions.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
+import { formatIdentity, parseIdentity } from "../../plugin/keys/identity.js";
 import { completeBases, siteRoutes } from "../../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";

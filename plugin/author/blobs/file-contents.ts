@@ -12,7 +12,6 @@ import { TwtxtError } from "../../errors.js";
 import { parseKey } from "../../keys/key.js";
 import { later } from "../../later.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
-import { lookupOnce } from "../../messages/lookup/lookup.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import { seal } from "../../messages/sealing.js";
 import { CLEANED_TYPES, removeMetadata } from "../../pictures/remove-metadata.js";
@@ -190,7 +189,7 @@ export async function fileSealer(
 ): Promise<SealFile> {
   const [sender] = await ownKeys(author, machine);
   const contacts = new Contacts(author.store, machine.now);
-  const lookup = lookupOnce(createNetwork(choice).lookup);
+  const { lookup } = createNetwork(choice);
   const resolved = to.length === 0 ? [] : await resolveRecipients(to, { lookup, contacts });
   for (const { found } of resolved) if (found) await contacts.pin(found);
   const recipients = [...resolved.map(({ key }) => parseKey(key)), sender.publicKey];

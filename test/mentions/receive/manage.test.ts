@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
-import type { Identity } from "../../../plugin/keys/node-identity.js";
+import type { Identity } from "../../../plugin/keys/identity.js";
 import type { ManagedMention } from "../../../plugin/mentions/receive/managed-mention.js";
 import { readWebmentionExport } from "../../../plugin/mentions/receive/webmention-io.js";
 import { identityOf } from "../../helpers/identity.js";

@@ -1,7 +1,7 @@
 // test/messages/inbox/alices-inbox.ts: Alice's inbox with a reader and senders.
 import { createHash } from "node:crypto";
 import { signRequest } from "../../../plugin/http/sign-request.js";
-import type { Identity } from "../../../plugin/keys/node-identity.js";
+import type { Identity } from "../../../plugin/keys/identity.js";
 import { Inboxes, type InboxOptions } from "../../../plugin/messages/inbox/inboxes.js";
 import type { InboxItem } from "../../../plugin/messages/inbox/list.js";
 import { binHead } from "../../../plugin/messages/saltpack/msgpack.js";
