@@ -4,37 +4,42 @@ import * as v from "valibot";
 import type { Version } from "../http/conditions.js";
 import { formatSharedUrl, isBlobKey } from "../site/routes.js";
 
-export interface Metadata {
-  /** A media type, such as `image/jpeg`. */
-  type: string;
-  /** Name for downloads; empty for none. */
-  filename: string;
-  /** Whether its shared URL is public. */
-  isPublic: boolean;
-  /** Custom properties, including the owner's proof: see proof.ts. */
-  properties: Readonly<Record<string, string>>;
-}
-
-/** A blob without its contents, as its owner describes it. */
-export interface BlobFields extends Metadata {
-  /** The owner's key, `kex1...`. */
-  owner: string;
-  key: string;
-  /** Size of the contents in bytes. */
-  size: number;
-  /** SHA-256 of the contents in lowercase hex. */
-  sha256: string;
-}
-
-/** The same, with the times that the site adds. */
-export interface BlobInfo extends BlobFields {
-  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
-  created: string;
-  /** When contents or metadata last changed, in the same format. */
-  modified: string;
-}
-
 const CONTENT_ADDRESS = /^[0-9a-f]{64}$/;
+
+/** valibot's `record` would drop properties with names such as "constructor". */
+const isProperties = (value: unknown) =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.values(value).every((text) => typeof text === "string");
+
+export const BLOB = v.object({
+  /** The owner's key, `kex1...`. */
+  owner: v.string(),
+  key: v.pipe(v.string(), v.check(isBlobKey)),
+  /** Size of the contents in bytes. */
+  size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  /** SHA-256 of the contents in lowercase hex. */
+  sha256: v.pipe(v.string(), v.regex(CONTENT_ADDRESS)),
+  /** A media type, such as `image/jpeg`. */
+  type: v.string(),
+  /** Name for downloads; empty for none. */
+  filename: v.string(),
+  /** Whether its shared URL is public. */
+  isPublic: v.boolean(),
+  /** Custom properties, including the owner's proof: see proof.ts. */
+  properties: v.custom<Readonly<Record<string, string>>>(isProperties),
+  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
+  created: v.string(),
+  /** When contents or metadata last changed, in the same format. */
+  modified: v.string(),
+});
+
+/** A blob without its contents, with the times that the site adds. */
+export type BlobInfo = v.InferOutput<typeof BLOB>;
+/** The same, as its owner describes it. */
+export type BlobFields = Omit<BlobInfo, "created" | "modified">;
+export type Metadata = Pick<BlobInfo, "type" | "filename" | "isPublic" | "properties">;
 
 /** Whether a key is the SHA-256 of its contents. PROTOCOL 4 */
 export function isContentAddress(key: string): boolean {
@@ -84,35 +89,10 @@ export function blobJson(blob: BlobInfo, sharedUrl: string) {
   };
 }
 
-/** Properties. valibot's `record` would drop those with names such as "constructor". */
-export const PROPERTIES = v.custom<Metadata["properties"]>(
-  (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((text) => typeof text === "string"),
-);
-
-const BLOB_JSON = v.pipe(
-  v.object({
-    owner: v.string(),
-    key: v.pipe(v.string(), v.check(isBlobKey)),
-    size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-    sha256: v.pipe(v.string(), v.regex(CONTENT_ADDRESS)),
-    Type: v.string(),
-    Public: v.boolean(),
-    Filename: v.string(),
-    Properties: PROPERTIES,
-    created: v.string(),
-    modified: v.string(),
-  }),
-  v.transform(({ Type, Public, Filename, Properties, ...others }): BlobInfo => {
-    return { ...others, type: Type, isPublic: Public, filename: Filename, properties: Properties };
-  }),
-);
-
 /** Parses the output of {@link blobJson}. @returns `null` for anything else */
 export function parseBlobJson(value: unknown): BlobInfo | null {
-  const result = v.safeParse(BLOB_JSON, value);
+  const { Type, Public, Filename, Properties, ...others } = Object(value);
+  const fields = { ...others, type: Type, isPublic: Public, filename: Filename, properties: Properties };
+  const result = v.safeParse(BLOB, fields);
   return result.success ? result.output : null;
 }

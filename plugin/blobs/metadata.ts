@@ -32,8 +32,8 @@ const PROPERTY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
  * @param before - `null` for a new blob
  */
 export function changed(before: Metadata | null, change: Change): Metadata {
-  const { properties, ...others } = before ?? NEW;
-  return { ...others, properties: withoutProof(properties), ...change };
+  const { type, filename, isPublic, properties } = before ?? NEW;
+  return { type, filename, isPublic, properties: withoutProof(properties), ...change };
 }
 
 export function withoutProof(properties: Metadata["properties"]): Record<string, string> {

@@ -9,7 +9,7 @@ import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonc
 import { nonceUsed } from "../../http/signature.js";
 import { readJson, writeJson } from "../../store/json.js";
 import { LostRace, winRace } from "../../store/retry.js";
-import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
+import { BLOB, type Metadata } from "../blob.js";
 import { BlobContents, type ContentsOptions, type NewContents, type StoredBlob, toPlace } from "./contents.js";
 
 /** Retries after losing a race with another writer. */
@@ -38,24 +38,10 @@ export interface BlobChange {
 
 export const RECORDS = "blobs/records/";
 
-const text = v.string();
-const nonces = v.record(text, v.number());
+const nonces = v.record(v.string(), v.number());
 const RECORD = v.union([
   v.object({ isDeleted: v.literal(true), nonces }),
-  v.object({
-    nonces,
-    owner: text,
-    key: text,
-    size: v.pipe(v.number(), v.safeInteger()),
-    sha256: text,
-    type: text,
-    filename: text,
-    isPublic: v.boolean(),
-    properties: PROPERTIES,
-    created: text,
-    modified: text,
-    contents: text,
-  }),
+  v.object({ ...BLOB.entries, nonces, contents: v.string() }),
 ]);
 
 /** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
@@ -105,7 +91,7 @@ export class StoredBlobs {
       });
       const modified = new Date(now()).toISOString();
       const created = before?.created ?? modified;
-      const after = next && toRecord({ owner, key, created, modified }, next);
+      const after = next && { ...next.contents, ...next.metadata, owner, key, created, modified };
       const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
       // Random, because writers that compete must write different bytes.
       const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
@@ -156,15 +142,4 @@ function recordKey(owner: string, place: string): string {
 export function listNamedContents(record: Uint8Array): string[] {
   const found = v.safeParse(v.pipe(v.string(), v.parseJson(), RECORD), Buffer.from(record).toString());
   return found.success && !("isDeleted" in found.output) ? [found.output.contents] : [];
-}
-
-/** Only these fields: `changed` passes on what the former record has besides its metadata. */
-function toRecord(
-  id: Pick<BlobInfo, "owner" | "key" | "created" | "modified">,
-  {
-    contents: { contents, size, sha256 },
-    metadata: { type, filename, isPublic, properties },
-  }: NonNullable<NextVersion>,
-): StoredBlob {
-  return { ...id, size, sha256, type, filename, isPublic, properties, contents };
 }

@@ -164,13 +164,18 @@ export class InboxClient {
     return first && this.#messages(first, { after, signal });
   }
 
+  /** Pauses before each reconnection, longer after each failure. */
   async *#messages(first: Connection, subscription: Subscription): AsyncGenerator<InboxMessage> {
+    const { signal } = subscription;
     const seen = new Set<string>();
     let lastId = "";
     let pause = PAUSE_MS;
-    let connection: Connection | null = first;
-    while (connection) {
+    let connect = async (): Promise<Connection | null> => first;
+    for (let failures = 0; ; failures += 1) {
       try {
+        const connection = await connect();
+        if (!connection) return;
+        failures = 0;
         for await (const part of readEvents(connection, MAX_LENGTH)) {
           if (part.kind === "retry") pause = Math.max(part.milliseconds, PAUSE_MS);
           if (part.kind === "retry" || part.name !== "message") continue;
@@ -181,23 +186,10 @@ export class InboxClient {
       } catch (error) {
         throwIfPermanent(error);
       }
-      connection = await this.#reconnect(subscription, lastId, pause);
+      if (!signal.aborted) await this.#sleep(Math.min(pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
+      if (signal.aborted) return;
+      connect = () => this.#connect(subscription, lastId);
     }
-  }
-
-  /** Pauses longer after each failure. @returns `null` at the end of the subscription */
-  async #reconnect(subscription: Subscription, lastId: string, pause: number): Promise<Connection | null> {
-    const { signal } = subscription;
-    for (let failures = 0; !signal.aborted; failures += 1) {
-      await this.#sleep(Math.min(pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
-      if (signal.aborted) break;
-      try {
-        return await this.#connect(subscription, lastId);
-      } catch (error) {
-        throwIfPermanent(error);
-      }
-    }
-    return null;
   }
 
   /** @returns `null` if the host offers no streams */
