@@ -28,23 +28,18 @@ const OWNER = {
   list: ["200", "200", "200", "200"],
 } as const satisfies Table;
 
+const NOT_SIGNED = ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"] as const;
+
 /** Responses to a replayed request. Reads may be replayed. */
-const REPLAYED: Table = {
-  PUT: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
-  POST: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
-  DELETE: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
-  HEAD: OWNER.HEAD,
-  GET: OWNER.GET,
-  list: OWNER.list,
-};
+const REPLAYED: Table = { ...OWNER, PUT: NOT_SIGNED, POST: NOT_SIGNED, DELETE: NOT_SIGNED };
 
 /** Responses to the owner's signature with another body, which is checked after the key. */
 const OTHER_BODY: Table = {
-  PUT: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
-  POST: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
-  DELETE: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
+  PUT: NOT_SIGNED,
+  POST: NOT_SIGNED,
+  DELETE: NOT_SIGNED,
   HEAD: ["401", "401", "401", "400"],
-  GET: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
+  GET: NOT_SIGNED,
   list: ["401 not-signed", "401 not-signed", "401 not-signed", "401 not-signed"],
 };
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { BlobLimits } from "../../../plugin/blobs/serve/quota.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
 import { alicesBlobs, CAROL, dump, jsonOf, outcomeOf } from "../alices-blobs.js";
@@ -163,100 +164,86 @@ function heldStore(operation: "put" | "write", start: string) {
   return { store, inner, held, release };
 }
 
+/** Puts a blob and waits until its store operation is held; `stored` blobs are there before. */
+async function holdPut(
+  [key, text]: readonly [string, string],
+  [operation, start]: readonly ["put" | "write", string],
+  limits: BlobLimits,
+  stored: Readonly<Record<string, string>> = {},
+) {
+  const { store, inner, held, release } = heldStore(operation, start);
+  const before = alicesBlobs({ store: inner, limits });
+  for (const [name, contents] of Object.entries(stored)) await before.put(name, contents);
+  const alice = alicesBlobs({ store, limits });
+  const putting = alice.put(key, text);
+  await held;
+  const finish = async () => {
+    release();
+    return (await putting).status;
+  };
+  return { alice, finish };
+}
+
 describe("a second put during the first one", () => {
   const PLACES = [
     ["before its contents are written", "write", "blobs/contents/"],
     ["after they are", "put", "blobs/records/"],
   ] as const;
 
-  it.each(PLACES)("is accepted if both fit, %s", async (_, operation, start) => {
-    const { store, held, release } = heldStore(operation, start);
-    const alice = alicesBlobs({ store, limits: { count: 2, bytes: 6, maxBytes: 10 } });
-    const first = alice.put("a", "one");
-    await held;
+  const FULL = { a: "one", b: "two" };
+
+  it.each(PLACES)("is accepted if both fit, %s", async (_, ...place) => {
+    const { alice, finish } = await holdPut(["a", "one"], place, { count: 2, bytes: 6, maxBytes: 10 });
     expect((await alice.put("b", "two")).status).toBe(201);
-    release();
-    expect((await first).status).toBe(201);
+    expect(await finish()).toBe(201);
     expect(await keysOf(alice)).toEqual(["a", "b"]);
   });
 
-  it.each(PLACES)("is refused if only one fits, %s", async (_, operation, start) => {
+  it.each(PLACES)("is refused if only one fits, %s", async (_, ...place) => {
     for (const limits of [
       { count: 1, bytes: 10, maxBytes: 10 },
       { count: 9, bytes: 5, maxBytes: 10 },
     ]) {
-      const { store, held, release } = heldStore(operation, start);
-      const alice = alicesBlobs({ store, limits });
-      const first = alice.put("a", "one");
-      await held;
+      const { alice, finish } = await holdPut(["a", "one"], place, limits);
       expect(await outcomeOf(await alice.put("b", "two"))).toEqual(EXCEEDED);
-      release();
-      expect((await first).status).toBe(201);
+      expect(await finish()).toBe(201);
       expect(await keysOf(alice)).toEqual(["a"]);
     }
   });
 
-  it.each(PLACES)(
-    "is accepted if both replace blobs of the same size in a full quota, %s",
-    async (_, operation, start) => {
-      const { store, inner, held, release } = heldStore(operation, start);
-      const limits = { count: 2, bytes: 6, maxBytes: 10 };
-      const before = alicesBlobs({ store: inner, limits });
-      await before.put("a", "one");
-      await before.put("b", "two");
-      const alice = alicesBlobs({ store, limits });
-      const first = alice.put("a", "ONE");
-      await held;
-      expect((await alice.put("b", "TWO")).status).toBe(200);
-      release();
-      expect((await first).status).toBe(200);
-      expect((await alice.put("c", "")).status).toBe(507);
-      expect(await (await alice.get("a")).text()).toBe("ONE");
-    },
-  );
+  it.each(PLACES)("is accepted if both replace blobs of the same size in a full quota, %s", async (_, ...place) => {
+    const { alice, finish } = await holdPut(["a", "ONE"], place, { count: 2, bytes: 6, maxBytes: 10 }, FULL);
+    expect((await alice.put("b", "TWO")).status).toBe(200);
+    expect(await finish()).toBe(200);
+    expect((await alice.put("c", "")).status).toBe(507);
+    expect(await (await alice.get("a")).text()).toBe("ONE");
+  });
 
-  it.each(PLACES)("may use the rest of the quota while another blob is replaced, %s", async (_, operation, start) => {
-    const { store, inner, held, release } = heldStore(operation, start);
-    const limits = { count: 2, bytes: 7, maxBytes: 10 };
-    const before = alicesBlobs({ store: inner, limits });
-    await before.put("a", "one");
-    await before.put("b", "two");
-    const alice = alicesBlobs({ store, limits });
-    const first = alice.put("a", "ONE");
-    await held;
+  it.each(PLACES)("may use the rest of the quota while another blob is replaced, %s", async (_, ...place) => {
+    const { alice, finish } = await holdPut(["a", "ONE"], place, { count: 2, bytes: 7, maxBytes: 10 }, FULL);
     expect(await outcomeOf(await alice.put("b", "12345"))).toEqual(EXCEEDED);
     expect((await alice.put("b", "1234")).status).toBe(200);
-    release();
-    expect((await first).status).toBe(200);
+    expect(await finish()).toBe(200);
   });
 });
 
 describe("a replacement in progress", () => {
+  const LIMITS = { count: 1, bytes: 10, maxBytes: 10 };
+  const holdReplacement = () => holdPut(["a", "9876543210"], ["write", "blobs/contents/"], LIMITS, { a: "0123456789" });
+
   it("counts in full, also after the blob that it replaces is deleted", async () => {
-    const { store, inner, held, release } = heldStore("write", "blobs/contents/");
-    const limits = { count: 1, bytes: 10, maxBytes: 10 };
-    await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
-    const alice = alicesBlobs({ store, limits });
-    const replacement = alice.put("a", "9876543210");
-    await held;
+    const { alice, finish } = await holdReplacement();
     expect((await alice.delete("a")).status).toBe(200);
     expect(await outcomeOf(await alice.put("b", "0123456789"))).toEqual(EXCEEDED);
     expect(await outcomeOf(await alice.put("b", ""))).toEqual(EXCEEDED);
-    release();
-    expect((await replacement).status).toBe(201);
+    expect(await finish()).toBe(201);
     expect(await keysOf(alice)).toEqual(["a"]);
   });
 
   it("leaves no space for a second one of the same blob in a full quota", async () => {
-    const { store, inner, held, release } = heldStore("write", "blobs/contents/");
-    const limits = { count: 1, bytes: 10, maxBytes: 10 };
-    await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
-    const alice = alicesBlobs({ store, limits });
-    const replacement = alice.put("a", "9876543210");
-    await held;
+    const { alice, finish } = await holdReplacement();
     expect(await outcomeOf(await alice.put("a", "again"))).toEqual(EXCEEDED);
-    release();
-    expect((await replacement).status).toBe(200);
+    expect(await finish()).toBe(200);
     expect((await alice.put("a", "again")).status).toBe(200);
   });
 });
