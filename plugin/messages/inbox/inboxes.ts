@@ -44,7 +44,6 @@ export interface GuestOptions {
 export interface InboxOptions {
   store: Store;
   now: Clock;
-  /** Random bytes. */
   /** The authority of signed requests, see {@link verifyRequest}. */
   authority: string;
   /** The public endpoint of a user, an absolute URL. */
