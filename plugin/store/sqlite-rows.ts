@@ -3,9 +3,12 @@ import { FORMAT } from "./format.js";
 import type { Database, SqlRow, SqlValue, Statement } from "./sqlite-driver.js";
 import type { FolderSurvey, ListRange } from "./store.js";
 
+/** All characters of a key but the slash. Those of IDs come first, because SQLite compares each with one after the other. */
+const SEGMENT_CHARACTERS = "0123456789abcdef-ghijklmnopqrstuvwxyz._";
+
 /** The ID of an entry, as `parseEntry` finds it; NULL for other keys. */
 const ENTRY_ID = `CASE
-      WHEN name NOT GLOB '*[0-9]' OR rtrim(name, '0123456789') NOT GLOB '*-' OR number > 999999999999999 THEN NULL
+      WHEN key NOT GLOB '*[0-9]' OR rtrim(key, '0123456789') NOT GLOB '*-' OR number > 999999999999999 THEN NULL
       WHEN substr(name, 65, 1) = '-' AND substr(name, 1, 64) NOT GLOB '*[^0-9a-f]*' THEN substr(name, 1, 64)
       WHEN substr(name, 81, 1) = '-' AND substr(name, 17, 64) NOT GLOB '*[^0-9a-f]*'
         AND substr(name, 16, 1) = '-' AND substr(name, 1, 15) NOT GLOB '*[^0-9]*' THEN substr(name, 17, 64)
@@ -24,7 +27,7 @@ export const SCHEMA = `
     size INTEGER NOT NULL,
     value BLOB,
     file TEXT,
-    folder TEXT AS (rtrim(key, replace(key, '/', ''))),
+    folder TEXT AS (rtrim(key, '${SEGMENT_CHARACTERS}')),
     name TEXT AS (substr(key, length(folder) + 1)),
     number INTEGER AS (CAST(substr(key, length(rtrim(key, '0123456789')) + 1) AS INTEGER)),
     entry_id TEXT AS (${ENTRY_ID})
@@ -42,10 +45,11 @@ export const SCHEMA = `
   END;
   PRAGMA user_version = ${FORMAT};`;
 
-/** In one row, see {@link Rows.list}. The plus signs keep SQLite from the index of IDs, which would have to be sorted. */
+/** In one row, see {@link Rows.list}. The plus sign keeps SQLite from the index of IDs, which would have to be sorted. */
 const SURVEY = `
   SELECT count, sum,
-    (SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND +folder = ?1 AND +entry_id IS NOT NULL ORDER BY key DESC LIMIT 1) AS last,
+    (SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND instr(substr(key, length(?1) + 1), '/') = 0
+      AND +entry_id IS NOT NULL ORDER BY key DESC LIMIT 1) AS last,
     (SELECT group_concat(key, char(10)) FROM entries WHERE folder = ?1 AND entry_id = ?3) AS found
   FROM folders WHERE name = ?1`;
 
