@@ -66,14 +66,10 @@ export const keys = toCommand({
       words: optional(ADDRESS),
       async run(values, given, terminal) {
         const address = given ?? (await addressOfSite(values.settings, terminal));
-        const { location, isKeychainOnly } = newLocation(values, terminal);
-        if (values.replace) await retire(address, location, terminal);
-        const seed = randomBytes(32);
-        const created = formatTimestamp(terminal.now());
-        const key = await createIdentity({ seed, address, created }, location, isKeychainOnly).finally(() =>
-          seed.fill(0),
-        );
-        report(key, values, terminal);
+        const place = newLocation(values, terminal);
+        if (values.replace) await retire(address, place.location, terminal);
+        const key = { seed: randomBytes(32), address, created: formatTimestamp(terminal.now()) };
+        await storeKey(key, place, values, terminal);
         const where = values.file === undefined ? "" : ` --identity ${values.file}`;
         terminal.say(`If you lose the private key, no one can read the messages that were sent to you. Write it down, or copy it to a safe place:
   ${typed(`keys backup ${address}${where}`)}
@@ -120,17 +116,13 @@ export const keys = toCommand({
       help: "stores the key of 24 words, which it reads from standard input or asks for",
       words: one(ADDRESS),
       async run(values, address, terminal) {
-        const { location, isKeychainOnly } = newLocation(values, terminal);
+        const place = newLocation(values, terminal);
         const words = (await terminal.readInput()) ?? (await terminal.readSecret(promptAfter));
         if (words === null) {
           terminal.say("Nothing was restored.");
           return 1;
         }
-        const seed = seedOfWords(words);
-        const key = await createIdentity({ seed, address, created: null }, location, isKeychainOnly).finally(() =>
-          seed.fill(0),
-        );
-        report(key, values, terminal);
+        await storeKey({ seed: seedOfWords(words), address, created: null }, place, values, terminal);
         return 0;
       },
     }),
@@ -178,10 +170,18 @@ function promptAfter(typedWords: string): string | null {
     : `${count} of ${WORDS} words so far; the next ones: `;
 }
 
-function newLocation(
-  { file, keychain }: NewKeyValues,
+/** Stores a key, clears its seed, and tells where the key is. */
+async function storeKey(
+  key: Parameters<typeof createIdentity>[0],
+  { location, isKeychainOnly }: ReturnType<typeof newLocation>,
+  values: NewKeyValues,
   terminal: Terminal,
-): { location: IdentityLocation; isKeychainOnly: boolean } {
+): Promise<void> {
+  const stored = await createIdentity(key, location, isKeychainOnly).finally(() => key.seed.fill(0));
+  report(stored, values, terminal);
+}
+
+function newLocation({ file, keychain }: NewKeyValues, terminal: Terminal) {
   if (file !== undefined && keychain) throw misuse("keys", "use either --file or --keychain.");
   return { location: chooseLocation(file, terminal), isKeychainOnly: keychain };
 }

@@ -35,8 +35,6 @@ export async function readFollowers(store: Store): Promise<SeenFollower[]> {
  * send any User-Agent, so each network adds at most a tenth of the list per day, see {@link listNetworks}.
  */
 export class Followers {
-  readonly #store: Store;
-  readonly #now: Clock;
   /** URLs of stored followers. */
   #known: ReadonlySet<string>;
   #noted = new FollowerList();
@@ -45,9 +43,11 @@ export class Followers {
   #day = "";
   #timer: NodeJS.Timeout | null = null;
 
-  private constructor(store: Store, now: Clock, known: readonly SeenFollower[]) {
-    this.#store = store;
-    this.#now = now;
+  private constructor(
+    private readonly store: Store,
+    private readonly now: Clock,
+    known: readonly SeenFollower[],
+  ) {
     this.#known = toUrls(known);
   }
 
@@ -62,7 +62,7 @@ export class Followers {
   note(userAgent: string, address: string): void {
     const follower = parseFollower(userAgent);
     if (!follower || !isPublicHost(new URL(follower.url).hostname)) return;
-    const time = formatTimestamp(this.#now());
+    const time = formatTimestamp(this.now());
     const isKnown = this.#known.has(follower.url) || this.#noted.has(follower.url);
     if (!isKnown && !this.#admit(address, time.slice(0, 10))) return;
     this.#noted.add(follower, time);
@@ -77,7 +77,7 @@ export class Followers {
     if (added.length === 0) return;
     this.#noted = new FollowerList();
     try {
-      const stored = await update(this.#store, KEY, STORED, (old) => ({
+      const stored = await update(this.store, KEY, STORED, (old) => ({
         followers: new FollowerList([...(old?.followers ?? []), ...added]).list(MAX_FOLLOWERS),
       }));
       this.#known = toUrls(stored?.followers ?? []);

@@ -38,8 +38,8 @@ interface Sample {
 export class Metrics {
   readonly #samples = new Map<MetricName, Map<string, Sample>>();
 
-  add(metric: MetricName, labels: Labels = {}, by = 1): void {
-    this.#findSample(metric, labels).value += by;
+  add(metric: MetricName, labels: Labels): void {
+    this.#findSample(metric, labels).value += 1;
   }
 
   /** Sets a gauge, or a counter that something else counts. */

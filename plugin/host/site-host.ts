@@ -24,7 +24,7 @@ interface SiteHostOptions {
 
 export class SiteHost {
   #services: SiteServices;
-  #paths: SpecialPaths;
+  #paths: ReturnType<typeof findSpecialPaths>;
   /** Starts the scheduled run. */
   #timer: NodeJS.Timeout | undefined;
   #timelineTimer: NodeJS.Timeout | undefined;
@@ -113,14 +113,8 @@ export class SiteHost {
   }
 }
 
-interface SpecialPaths {
-  /** Of deleted posts. */
-  deleted: ReadonlySet<string>;
-  /** Of the pages without a `<link>` to the endpoint. */
-  withoutHead: ReadonlySet<string>;
-}
-
-function findSpecialPaths({ pages: { deleted = [], withoutHead = [] } }: PublishedSite): SpecialPaths {
+/** The paths of deleted posts, and of the pages without a `<link>` to the endpoint. */
+function findSpecialPaths({ pages: { deleted = [], withoutHead = [] } }: PublishedSite) {
   const toPaths = (pages: readonly string[]) => new Set(pages.map((page) => pagePath(new URL(page).pathname)));
   return { deleted: toPaths(deleted.map(({ page }) => page)), withoutHead: toPaths(withoutHead) };
 }

@@ -146,13 +146,12 @@ async function readStatus(git: Git, root: string, paths: readonly string[]) {
 
 async function checkRepository(git: Git, isDetached: boolean): Promise<void> {
   const operations = isDetached ? DETACHED : ON_A_BRANCH;
-  const heads = operations.map(({ head }) => head);
-  const { stdout } = await git(["log", "--no-walk", "--ignore-missing", "--format=%S", ...heads]);
-  const unfinished = operations.find(({ head }) => stdout.split("\n").includes(head));
-  if (unfinished) {
-    const { what, finish } = unfinished;
+  const toHead = (operation: string) => `${operation.toUpperCase().replace("-", "_")}_HEAD`;
+  const { stdout } = await git(["log", "--no-walk", "--ignore-missing", "--format=%S", ...operations.map(toHead)]);
+  const unfinished = operations.find((operation) => stdout.split("\n").includes(toHead(operation)));
+  if (unfinished !== undefined) {
     throw refusal(
-      `A ${what} is not finished. Finish it with git ${finish}, or undo it with git ${what} --abort, then try again.`,
+      `A ${unfinished} is not finished. Finish it with git ${unfinished} --continue, or undo it with git ${unfinished} --abort, then try again.`,
     );
   }
   if (isDetached) {
@@ -168,13 +167,9 @@ async function checkRepository(git: Git, isDetached: boolean): Promise<void> {
   }
 }
 
-/** Operations that a commit would disturb, and the references that show that they are under way. */
-const ON_A_BRANCH = [
-  { head: "MERGE_HEAD", what: "merge", finish: "commit" },
-  { head: "CHERRY_PICK_HEAD", what: "cherry-pick", finish: "cherry-pick --continue" },
-  { head: "REVERT_HEAD", what: "revert", finish: "revert --continue" },
-];
-const DETACHED = [{ head: "REBASE_HEAD", what: "rebase", finish: "rebase --continue" }];
+/** Operations that a commit would disturb. References such as `MERGE_HEAD` show that they are under way. */
+const ON_A_BRANCH = ["merge", "cherry-pick", "revert"];
+const DETACHED = ["rebase"];
 
 function whyNoRepository(output: string, root: string): string {
   if (/not a git repository/i.test(output)) {
