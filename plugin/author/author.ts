@@ -39,10 +39,7 @@ export async function loadAuthor(values: AuthorChoice, machine: Machine): Promis
   return { ...author, store: new SqliteStore(folder) };
 }
 
-async function findAuthor(
-  { as: wanted, identity: file, settings }: AuthorChoice,
-  machine: Machine,
-): Promise<Omit<Author, "store">> {
+async function findAuthor({ as: wanted, identity: file, settings }: AuthorChoice, machine: Machine) {
   const site = await ifBuilt(settings, loadSite(machine, settings));
   const authors = (site?.settings.authors ?? []).filter(({ address }) => wanted === undefined || address === wanted);
   const identities =

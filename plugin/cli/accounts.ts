@@ -55,12 +55,7 @@ TWTXT_MASTODON_URL=https://mastodon.example
 TWTXT_MASTODON_TOKEN=…`,
 });
 
-async function add(
-  network: (typeof NETWORKS)[number],
-  account: string | null,
-  values: Values,
-  terminal: Terminal,
-): Promise<number> {
+async function add(network: (typeof NETWORKS)[number], account: string | null, values: Values, terminal: Terminal) {
   if (account === null) throw misuse(`${NAME} add`, `name ${network === "mastodon" ? "your server" : "your handle"}.`);
   const settings = (await ifBuilt(values.settings, loadSite(terminal, values.settings)))?.settings;
   const secrets =

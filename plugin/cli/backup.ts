@@ -198,11 +198,7 @@ async function checkEmpty({ store, place }: SiteData): Promise<void> {
 }
 
 /** @param source - with its size in bytes */
-async function check(
-  source: ArchiveSource & { size: number },
-  signal: AbortSignal,
-  terminal: Terminal,
-): Promise<ArchiveContents> {
+async function check(source: ArchiveSource & { size: number }, signal: AbortSignal, terminal: Terminal) {
   const progress = createProgress(terminal, source.size);
   const checking = checkArchive(source, (bytes) => {
     signal.throwIfAborted();

@@ -10,7 +10,6 @@ import type { Found } from "../messages/lookup/lookup.js";
 import { actionsWith, command, toCommand } from "./command.js";
 import {
   AUTHOR_OPTIONS,
-  type AuthorValues,
   address,
   HOSTS_OPTION,
   JSON_OPTION,
@@ -94,8 +93,8 @@ export const lookup = command({
   summary: "shows the key and the inbox of an address",
   usage: "ADDRESS [options]",
   about: `Looks an address up as a sender of messages does. Shows its key, its inbox, the URL that answered ("by DNS" if the domain has no document and DNS names another host), and whether the key is the one that you know. Nothing is stored.`,
-  options: { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...HOSTS_OPTION },
-  words: one(address("bob@bob.example")),
+  options: OPTIONS,
+  words: one(ADDRESS),
   example: `$ eleventy-twtxt lookup bob@bob.example
 address  bob@bob.example
 key      kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg
@@ -137,11 +136,7 @@ function comparison(key: string, { key: pinned, since, address }: Contact): stri
  *
  * @returns `null` for no contact; `undefined` if it is not clear whose contacts to search
  */
-async function findContact(
-  address: string,
-  values: AuthorValues,
-  terminal: Terminal,
-): Promise<Contact | null | undefined> {
+async function findContact(address: string, values: Values, terminal: Terminal) {
   try {
     const { store } = await loadAuthor(values, terminal);
     return await new Contacts(store, terminal.now).get(address);

@@ -205,10 +205,7 @@ function report(key: NewIdentity, { json, file }: NewKeyValues, terminal: Termin
   key: "${publicKey}",`);
 }
 
-async function findIdentities(
-  location: IdentityLocation,
-  address: string | null,
-): Promise<{ identities: StoredIdentity[]; faults: string[] }> {
+async function findIdentities(location: IdentityLocation, address: string | null) {
   if (address !== null) return { identities: [await loadIdentity(address, location)], faults: [] };
   if ("file" in location) return { identities: [await readIdentity(location)], faults: [] };
   return listIdentities(location);

@@ -120,7 +120,6 @@ export const URL_OPTION = {
 export const SITE_API_OPTIONS = { ...JSON_OPTION, ...URL_OPTION, ...IDENTITY_OPTION, ...SETTINGS_OPTION };
 export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTION, ...HOSTS_OPTION };
 
-export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;
 export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
 
 /** A message about an ambiguous prefix shows this many more characters of each id. */

@@ -176,24 +176,14 @@ function formatPublication({ commands, earlier, remote }: Publication): string[]
 
 const MAX_SHOWN = 9;
 
-interface NotesFolder {
-  /** Absolute. */
-  folder: string;
-  isNew: boolean;
-}
-
 /**
  * Chooses the folder of a new note: the typed one, the remembered one, or the only one of the site. Otherwise asks.
  *
  * @param typed - the value of `--folder`, from the working directory
- * @returns `null` after Ctrl-C or Ctrl-D
+ * @returns the folder, absolute, and whether it is to be remembered; `null` after Ctrl-C or Ctrl-D
  * @throws TwtxtError `bad-usage` for a folder outside the site's sources, or if there is no terminal to ask on
  */
-async function chooseNotesFolder(
-  site: Site,
-  typed: string | undefined,
-  terminal: Terminal,
-): Promise<NotesFolder | null> {
+async function chooseNotesFolder(site: Site, typed: string | undefined, terminal: Terminal) {
   if (typed !== undefined) return { folder: checkNotesFolder(typed, site, terminal), isNew: true };
   const remembered = await rememberedNotesFolder(site, terminal);
   if (remembered !== null) return { folder: remembered, isNew: false };
@@ -205,7 +195,7 @@ async function chooseNotesFolder(
   return askForFolder(folders, site, terminal);
 }
 
-async function askForFolder(folders: string[], site: Site, terminal: Terminal): Promise<NotesFolder | null> {
+async function askForFolder(folders: string[], site: Site, terminal: Terminal) {
   const choices = folders.length > 0 ? folders.slice(0, MAX_SHOWN) : [exampleFolder(site)];
   const [standard = ""] = choices;
   terminal.say(

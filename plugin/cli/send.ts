@@ -182,12 +182,7 @@ async function listSent(values: Values, terminal: Terminal): Promise<number> {
   return showSent(await readSentMentions(store, feedUrl, most), "machine", values, terminal);
 }
 
-function showSent(
-  { mentions, counts }: SentMentions,
-  from: "site" | "machine",
-  values: Values,
-  terminal: Terminal,
-): number {
+function showSent({ mentions, counts }: SentMentions, from: "site" | "machine", values: Values, terminal: Terminal) {
   printData({ from, mentions }, formatTable(mentions.map(formatCells)), values, terminal);
   const sum = sumOutcomes(counts);
   const hint = counts.waiting && from === "machine" ? ` To try what waits at once: ${typed("send --now")}` : "";

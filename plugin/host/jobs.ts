@@ -39,7 +39,7 @@ export interface JobParts {
 export function createJobs(options: ServiceOptions, parts: JobParts) {
   const { settings, store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
-  const findTwt = twtFinder({ received, keptFeeds: parts.timeline.keptFeeds });
+  const findTwt = twtFinder(received, parts.timeline.keptFeeds);
   const sender = mentionSender(options, { siteIndex, findTwt });
   const sending: Job = { name: "Sending mentions", work: ({ isOver }) => sender.send(isOver, 0) };
   const timeline: Job = { name: "Reading the followed feeds", work: () => parts.timeline.refresh() };

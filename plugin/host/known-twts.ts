@@ -4,12 +4,7 @@ import { isSameUrl } from "../http/same-url.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { FindTwt } from "../mentions/send/send-mention.js";
 
-interface KnownTwtsParts {
-  received: ReceivedMentions;
-  keptFeeds(): Promise<readonly KeptFeed[]>;
-}
-
-export function twtFinder({ received, keptFeeds }: KnownTwtsParts): FindTwt {
+export function twtFinder(received: ReceivedMentions, keptFeeds: () => Promise<readonly KeptFeed[]>): FindTwt {
   return async (feedUrl, hash) => {
     const hasHash = (twt: { hash: string | null; hashV1: string | null }) => [twt.hash, twt.hashV1].includes(hash);
     for (const mention of (await received.journal.read()).findNamed(hash)) {

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { isContentAddress } from "../../blobs/blob.js";
 import type { Contents } from "../../blobs/client/client.js";
-import type { MetadataChange, PutOptions } from "../../blobs/client/own-blobs.js";
+import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { formatSealedFile, MAX_SEALED_BYTES, SEALED_TYPE, type SealedFile } from "../../blobs/client/sealed-file.js";
 import { ANY_TYPE, checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
@@ -215,10 +215,7 @@ export async function prepareBlob(file: SourceFile, preparation: Preparation) {
   return { key, contents, ...options };
 }
 
-async function contentsToPut(
-  file: SourceFile,
-  { change, sealFile, site }: Preparation,
-): Promise<Pick<PutOptions, "change" | "file"> & { contents: Contents }> {
+async function contentsToPut(file: SourceFile, { change, sealFile, site }: Preparation) {
   const { filename } = file;
   if (change.filename === undefined) checkFilename(filename);
   const contents = await readContents(file, site.signal);

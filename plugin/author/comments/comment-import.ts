@@ -49,15 +49,16 @@ export class CommentImport {
   readonly leftOut = new Map<LeftOut, number>();
   /** Those with a text that is longer than a site takes. */
   cut = 0;
-  readonly #site: PublishedSite;
   readonly #comments = new Map<string, ExportedComment>();
   /** The comments in the export that have a place; for one that is left out, the one above it. */
   readonly #placed = new Map<string, (Answered & { target: string }) | null>();
   readonly #findPage: ReturnType<typeof pageFinder>;
   readonly #posts: ReadonlyMap<string | null, PublishedSite["pages"]["twts"][number]>;
 
-  private constructor(site: PublishedSite, moves: readonly Move[]) {
-    this.#site = site;
+  private constructor(
+    private readonly site: PublishedSite,
+    moves: readonly Move[],
+  ) {
     this.#findPage = pageFinder(site, moves);
     this.#posts = new Map(site.pages.twts.map((twt) => [twt.page, twt]));
   }
@@ -128,11 +129,11 @@ export class CommentImport {
   /** The feed of a guest who has this comment alone, the same in each import. */
   #nameFeed(id: string, timestamp: string): string {
     const digest = createHash("sha256").update(`${id}\n${timestamp}`).digest("hex");
-    return `${this.#site.settings.urls.guestFeeds}/anon-${digest.slice(0, 16)}.txt`;
+    return `${this.site.settings.urls.guestFeeds}/anon-${digest.slice(0, 16)}.txt`;
   }
 
   #answerPost(page: string): Answered | null {
-    const { nick, feedUrl } = this.#site.settings;
+    const { nick, feedUrl } = this.site.settings;
     const twt = this.#posts.get(page);
     return twt ? answerTwt(twt, { name: nick, feed: feedUrl }) : null;
   }

@@ -128,10 +128,7 @@ export async function askSiteState(
 
 const PAGE = 100;
 
-async function readPages(
-  read: (after: string | null, limit: number) => Promise<LedgerPage>,
-  most: number,
-): Promise<LedgerEntry[]> {
+async function readPages(read: (after: string | null, limit: number) => Promise<LedgerPage>, most: number) {
   const all: LedgerEntry[] = [];
   for (let after: string | null = null; ; ) {
     const { mentions, next } = await read(after, Math.min(PAGE, most - all.length));

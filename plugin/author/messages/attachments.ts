@@ -85,12 +85,6 @@ async function storeAttachment(file: SourceFile, recipients: readonly string[], 
   };
 }
 
-/** A file of a message, in memory. */
-interface ReceivedAttachment {
-  filename: string;
-  bytes: Uint8Array;
-}
-
 const ADVICE: Partial<Record<TwtxtErrorCode, string>> = {
   "not-found": "Ask the sender to send the file again.",
   unreachable: "Try again later.",
@@ -100,13 +94,14 @@ const ADVICE: Partial<Record<TwtxtErrorCode, string>> = {
  * Receives a file of a message, verifies that its owner stored it, and opens it.
  *
  * @param signers - the keys of the writer of the message, `kex1...`; a file that another key has sealed is refused
+ * @returns its name and its contents, in memory
  * @throws TwtxtError as `receiveFile`; `not-authentic` for a file that is sealed to other keys, or by another one
  */
 export async function receiveAttachment(
   { shared }: Attachment,
   signers: readonly string[],
   { choice, machine, signal }: Work,
-): Promise<ReceivedAttachment> {
+) {
   const { identity } = await loadAuthor(choice, machine);
   try {
     const source =
@@ -126,7 +121,7 @@ async function readContents(
   { draft, received: { blob }, opening: { file, why } }: ReceivedFile,
   signers: readonly string[],
   url: string,
-): Promise<ReceivedAttachment> {
+) {
   if (why !== null) throw new TwtxtError("not-authentic", `The file stays sealed. ${why}`);
   if (file === null) return { filename: blob.filename || blob.key, bytes: await draft.bytes() };
   if (signers.includes(file.signer)) return { filename: file.filename || blob.key, bytes: file.bytes };

@@ -61,10 +61,7 @@ export function openGit(folder: string, { environment }: Pick<Machine, "environm
 }
 
 /** Passes each line of output on as it comes. @returns what has come so far */
-function readOutput(
-  { stdout, stderr }: Record<"stdout" | "stderr", Readable>,
-  onLine: (line: string) => void,
-): Omit<GitResult, "exitCode"> {
+function readOutput({ stdout, stderr }: Record<"stdout" | "stderr", Readable>, onLine: (line: string) => void) {
   const collected = { stdout: "", output: "" };
   for (const stream of [stdout, stderr]) {
     let unfinished = "";

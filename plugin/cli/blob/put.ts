@@ -105,10 +105,7 @@ interface PutWork {
 }
 
 /** @returns results in the order of the files @throws TwtxtError if it is interrupted */
-function putAll(
-  files: readonly SourceFile[],
-  { site, change, values, sealFile, progress, onResult }: PutWork,
-): Promise<PutResult[]> {
+function putAll(files: readonly SourceFile[], { site, change, values, sealFile, progress, onResult }: PutWork) {
   const byKey = new Map<string, { file: SourceFile; result: Promise<ChangeResult> }>();
   let stored = 0;
   const checkInterrupted = () => {

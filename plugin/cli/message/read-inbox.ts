@@ -194,10 +194,7 @@ async function findMessages(ids: readonly string[], inbox: InboxClient): Promise
 }
 
 /** Keeps messages that a contact signed: the contact's host may be down, or the contact had another key then. */
-async function unverifiedAmong(
-  all: readonly InboxMessage[],
-  mailbox: Mailbox,
-): Promise<{ wanted: ReadMessage[]; kept: number }> {
+async function unverifiedAmong(all: readonly InboxMessage[], mailbox: Mailbox) {
   const messages = await mailbox.read(all, mailbox.senders({ patienceMs: Number.POSITIVE_INFINITY }));
   const unverified = messages.filter((one) => isOpened(one)).filter(({ trust }) => trust.trust === "unverified");
   const wanted: ReadMessage[] = [];
