@@ -1,11 +1,11 @@
-// plugin/http/parse-html.ts: parser for untrusted HTML. Its libraries are loaded with the first page.
-import type { Element, Nodes, Parents, Root } from "hast";
+// plugin/http/parse-html.ts: parser for untrusted HTML. Its library is loaded with the first page.
+import type { Element, Nodes, Parents, Properties, Root, RootContent } from "hast";
 import type { DefaultTreeAdapterTypes as Parse5 } from "parse5";
 import { later } from "../later.js";
 import { resolveUrl } from "../url.js";
 import { TimeSlices } from "./time-slices.js";
 
-const parsers = later(() => Promise.all([import("parse5"), import("hast-util-from-parse5")]));
+const parser = later(() => import("parse5"));
 
 /** Real pages are not nested deeper. Code that walks the tree needs time or stack in proportion to its depth. */
 const MAX_DEPTH = 128;
@@ -25,6 +25,13 @@ const MAX_BASE_LENGTH = 2048;
 /** Characters parsed at a time: about a millisecond. */
 const PIECE_LENGTH = 4096;
 
+/** Attributes whose property has another name. Looking up those that nothing reads takes as long as parsing the page. */
+const PROPERTIES = new Map([
+  ["class", "className"],
+  ["datetime", "dateTime"],
+]);
+const TOKEN_LISTS = new Set(["class", "rel"]);
+
 interface ParsedHtml {
   /** At most 128 elements deep: deeper elements are moved up to that level, in document order. */
   tree: Root;
@@ -39,9 +46,8 @@ interface ParsedHtml {
  * @param slices - the deadline; other requests are answered in between
  */
 export async function parseHtml(html: string, slices = new TimeSlices()): Promise<ParsedHtml> {
-  const [parse5, { fromParse5 }] = await parsers();
-  const { document, isWhole } = await startOfDocument(html, parse5, slices);
-  return { tree: await toTree(document, fromParse5, slices), isWhole };
+  const { document, isWhole } = await startOfDocument(html, await parser(), slices);
+  return { tree: await toTree(document, slices), isWhole };
 }
 
 /** The elements of a tree, in document order. @param isEntered - whether those in an element are wanted; default: all */
@@ -102,12 +108,8 @@ async function startOfDocument(
   return { document, isWhole: true };
 }
 
-/** Converts node by node, because the converter is recursive and a deep tree would overflow its stack. */
-async function toTree(
-  document: Parse5.Document,
-  convert: typeof import("hast-util-from-parse5").fromParse5,
-  slices: TimeSlices,
-): Promise<Root> {
+/** Converts without recursion, because a deep tree would overflow the stack. */
+async function toTree(document: Parse5.Document, slices: TimeSlices): Promise<Root> {
   const root: Root = { type: "root", children: [] };
   const ahead: { node: Parse5.Node; depth: number; holder: Parents }[] = [];
   const addChildren = (nodes: Parse5.ChildNode[], depth: number, holder: Parents) => {
@@ -117,15 +119,29 @@ async function toTree(
   for (let next = ahead.pop(); next; next = ahead.pop()) {
     if (slices.isOver) await slices.next();
     const { node, depth, holder } = next;
-    const children = "childNodes" in node ? node.childNodes : [];
-    if ("childNodes" in node) node.childNodes = [];
-    if ("content" in node) node.content.childNodes = [];
-    if ("attrs" in node) {
-      node.attrs = node.attrs.slice(0, MAX_ATTRIBUTES).filter(({ value }) => value.length <= MAX_VALUE_LENGTH);
-    }
-    const converted = convert(node);
+    const converted = toNode(node);
     holder.children.push(converted as Element);
-    if (converted.type === "element") addChildren(children, depth + 1, depth <= MAX_DEPTH ? converted : holder);
+    if (converted.type === "element" && "childNodes" in node) {
+      addChildren(node.childNodes, depth + 1, depth <= MAX_DEPTH ? converted : holder);
+    }
   }
   return root;
+}
+
+/** Converts a node without its children. */
+function toNode(node: Parse5.Node): RootContent {
+  if ("value" in node) return { type: "text", value: node.value };
+  if (!("attrs" in node)) return { type: "doctype" };
+  return { type: "element", tagName: node.tagName, properties: toProperties(node.attrs), children: [] };
+}
+
+function toProperties(attributes: Parse5.Element["attrs"]): Properties {
+  const properties: Properties = {};
+  for (const { name, value, prefix } of attributes.slice(0, MAX_ATTRIBUTES)) {
+    if (prefix || value.length > MAX_VALUE_LENGTH) continue;
+    properties[PROPERTIES.get(name) ?? name] = TOKEN_LISTS.has(name)
+      ? value.split(/[ \t\n\r\f]+/).filter(Boolean)
+      : value;
+  }
+  return properties;
 }

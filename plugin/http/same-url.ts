@@ -14,14 +14,21 @@ const PLAIN_IN_PATH = /[A-Za-z0-9._~!$'()*,:@-]/;
  * @see PROTOCOL 2.4, "The proof"; RFC 3986 6.2
  */
 export function normalUrl(url: string): string | null {
-  if (!isFeedUrl(url)) return null;
+  return isFeedUrl(url) ? normalize(url).href : null;
+}
+
+function normalize(url: string): URL {
   const normal = parseUrl(url);
-  normal.hash = "";
-  normal.hostname = withoutLastDots(normal.hostname);
-  normal.search = withoutNeedlessEncoding(normal.search, UNRESERVED);
+  const hostname = withoutLastDots(normal.hostname);
+  const search = withoutNeedlessEncoding(normal.search, UNRESERVED);
   // Decoded before slashes are counted: an encoded dot would hide "/./".
-  normal.pathname = withoutNeedlessEncoding(normal.pathname, PLAIN_IN_PATH).replace(/\/{2,}/g, "/");
-  return normal.href;
+  const pathname = withoutNeedlessEncoding(normal.pathname, PLAIN_IN_PATH).replace(/\/{2,}/g, "/");
+  // Each assignment parses the URL again.
+  if (url.includes("#")) normal.hash = "";
+  if (hostname !== normal.hostname) normal.hostname = hostname;
+  if (search !== normal.search || url.includes("?")) normal.search = search;
+  if (pathname !== normal.pathname) normal.pathname = pathname;
+  return normal;
 }
 
 /**
@@ -33,10 +40,10 @@ export function normalUrl(url: string): string | null {
  * @see PROTOCOL 2.4, "The request"
  */
 export function comparableUrl(url: string): string | null {
-  const normal = normalUrl(url);
-  if (normal === null) return null;
-  if (isSmallWeb(normal)) return normal;
-  const { host, hostname, port, pathname, search } = new URL(normal);
+  if (!isFeedUrl(url)) return null;
+  const normal = normalize(url);
+  if (isSmallWeb(url)) return normal.href;
+  const { host, hostname, port, pathname, search } = normal;
   return `//${port === "80" || port === "443" ? hostname : host}${pathname}${search}`;
 }
 

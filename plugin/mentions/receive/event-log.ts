@@ -1,7 +1,7 @@
 // plugin/mentions/receive/event-log.ts: events in the store, one immutable record each.
 //
 // Beside them is a mark, which each compaction replaces, so that a listing shows whether the snapshot was replaced.
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { isAhead } from "../../clock.js";
 import { mapInParallel } from "../../concurrency.js";
 import type { Log } from "../../http/respond.js";
@@ -57,7 +57,7 @@ export class EventLog {
     const time = this.#timeAfterKnown(Date.parse(given.at), id);
     this.#last = time;
     const event = { ...given, at: new Date(time).toISOString() };
-    const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomBytes(8).toString("hex")}`;
+    const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomDigits()}`;
     await this.store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
     this.#keys.add(key);
     this.#added.add(key);
@@ -77,13 +77,15 @@ export class EventLog {
   async list(): Promise<boolean> {
     const before = this.#keys;
     this.#added = new Set();
-    const listed = await this.store.keys(EVENTS);
-    const marks = listed.filter(isMark).sort().join();
-    const keys = new Set(listed.filter((key) => !isMark(key)));
-    const isAnyGone = [...before].some((key) => !keys.has(key) && !this.#added.has(key));
+    const keys = new Set(await this.store.keys(EVENTS));
+    const found = [...keys].filter(isMark);
+    for (const mark of found) keys.delete(mark);
+    for (const key of this.#added) keys.add(key);
+    const marks = found.sort().join();
+    const isAnyGone = [...before].some((key) => !keys.has(key));
     if (isAnyGone || marks !== this.#marks) this.#mayBeReplaced = true;
     this.#marks = marks;
-    this.#keys = new Set([...keys, ...this.#added]);
+    this.#keys = keys;
     return this.#mayBeReplaced;
   }
 
@@ -100,7 +102,7 @@ export class EventLog {
   /** Call it when the snapshot was replaced, before its events are deleted. */
   async markSnapshot(): Promise<void> {
     const former = (await this.store.keys(MARK)).filter(isMark);
-    await this.store.put(MARK + randomBytes(8).toString("hex"), new Uint8Array());
+    await this.store.put(MARK + randomDigits(), new Uint8Array());
     await this.delete(former);
   }
 
@@ -132,7 +134,7 @@ export class EventLog {
         found.set(key, event ?? null);
       });
     }
-    this.#keys = new Set([...this.#keys].filter((key) => !folded.has(key)));
+    for (const key of folded) this.#keys.delete(key);
     if (isNew) this.#known = found;
     else for (const [key, event] of found) before.set(key, event);
     return {
@@ -156,6 +158,11 @@ export class EventLog {
     }
     return event;
   }
+}
+
+/** 16 hex digits. Node.js keeps random bytes for 128 UUIDs; each call of randomBytes asks the system. */
+function randomDigits(): string {
+  return randomUUID().replaceAll("-", "").slice(-16);
 }
 
 function isMark(key: string): boolean {

@@ -119,9 +119,11 @@ class HtmlPage {
   /** Whether a URL is the target, or yarnd's `/external?uri=<target>` on the page's own origin. */
   #leadsToSite(url: string): boolean {
     const { isTarget } = this.context.site;
+    if (isTarget(url)) return true;
+    if (!url.includes("/external?")) return false;
     const { origin, pathname, searchParams } = new URL(url);
     const isYarnd = origin === new URL(this.url).origin && pathname === "/external";
-    return isTarget(url) || (isYarnd && isTarget(searchParams.get("uri") ?? ""));
+    return isYarnd && isTarget(searchParams.get("uri") ?? "");
   }
 
   /** The author from the page's only `h-card` outside entries, else from its `rel=author` link. */
