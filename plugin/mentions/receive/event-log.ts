@@ -123,7 +123,7 @@ export class EventLog {
   ): Promise<FoundEvents> {
     const before = this.#known;
     const found = new Map<string, MentionEvent | null>();
-    const isMissing = (key: string) => !folded.has(key) && !found.has(key) && (isNew || !before.has(key));
+    const isMissing = (key: string) => (isNew || !before.has(key)) && !folded.has(key) && !found.has(key);
     let isAnyGone = false;
     for (;;) {
       const missing = [...this.#keys].filter((key) => isMissing(key) && (isWanted(key) || before.has(key)));
