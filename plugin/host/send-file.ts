@@ -99,7 +99,9 @@ export function withTwoBuffers(
   size: number,
 ): ReadChunk {
   const length = Math.min(size, BUFFER_BYTES);
-  let [buffer, spare] = [new ArrayBuffer(length), new ArrayBuffer(length)];
+  // Not filled with zeros, which took a quarter of the processor time of a megabyte: only the part with data is sent.
+  const allocate = () => Buffer.allocUnsafeSlow(length).buffer as ArrayBuffer;
+  let [buffer, spare] = [allocate(), allocate()];
   return async () => {
     const { value, done } = await read(new Uint8Array(buffer));
     if (done || !value) return null;
