@@ -34,11 +34,6 @@ export const IMPORT_OPTIONS = {
 /** What an import needs of the output of `mentions export`. */
 const EXPORT = v.object({ mentions: v.array(v.omit(ManagedMention, ["id", "version", "under", "title"])) });
 
-interface PageCount {
-  url: string;
-  count: number;
-}
-
 type Values = ValuesOf<typeof IMPORT_OPTIONS & typeof SITE_API_OPTIONS>;
 
 export async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
@@ -62,9 +57,8 @@ async function importComments(
   const site = isDry ? null : await SiteMentions.open(values, terminal);
   const result = await site?.import(comments.mentions(), onProgress);
   if (isDry) for await (const _ of comments.mentions());
-  const [pages, missing] = [comments.byPage, comments.withoutPage].map((counts) =>
-    [...counts].map(([url, count]) => ({ url, count })).sort((one, other) => other.count - one.count),
-  ) as [PageCount[], PageCount[]];
+  const pages = listCounts(comments.byPage);
+  const missing = listCounts(comments.withoutPage);
   const leftOut = [...comments.leftOut].map(([why, count]) => [count, why] as const);
   if (isDry)
     printData({ pages, missing, leftOut: Object.fromEntries(comments.leftOut) }, toRows(pages), values, terminal);
@@ -84,11 +78,18 @@ async function importComments(
   terminal.say("If such a page has another path now, name both, and import the file again: --move /2014/05/=/posts/");
 }
 
-function toSum(counts: readonly PageCount[]): number {
+type PageCounts = ReturnType<typeof listCounts>;
+
+/** The largest first. */
+function listCounts(counts: ReadonlyMap<string, number>) {
+  return [...counts].map(([url, count]) => ({ url, count })).sort((one, other) => other.count - one.count);
+}
+
+function toSum(counts: PageCounts): number {
   return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-function toRows(counts: readonly PageCount[]): string[] {
+function toRows(counts: PageCounts): string[] {
   return formatTable(counts.map(({ url, count }) => [String(count), url]));
 }
 

@@ -105,9 +105,8 @@ function checkDate(files: readonly string[], [post]: readonly Unstamped[]): void
 
 type Plan =
   | ({ action: "stamp"; timestamp: string; notes: string[] } & ChangedText)
-  | { action: "none"; why: string }
-  /** It has no time, and cannot get one. */
-  | { action: "leave"; why: string };
+  /** `leave` for a post that has no time, and cannot get one. */
+  | { action: "none" | "leave"; why: string };
 
 interface PlanContext {
   timeZone: string;
@@ -237,12 +236,10 @@ function cannot(why: string): TwtxtError {
 }
 
 function show(plan: Plan, file: string, terminal: Terminal): void {
-  if (plan.action === "none") terminal.say(`${file}: nothing to do: ${plan.why}`);
-  else if (plan.action === "leave") terminal.say(`${file}: not changed: ${plan.why}`);
-  else {
+  if (plan.action === "stamp") {
     terminal.print(`${file}: ${plan.old || "no date"} -> ${plan.timestamp}`);
     for (const note of plan.notes) terminal.say(`${file}: ${note}`);
-  }
+  } else terminal.say(`${file}: ${plan.action === "none" ? "nothing to do" : "not changed"}: ${plan.why}`);
 }
 
 function total({ stamp, none, leave }: Record<Plan["action"], number>, isDryRun: boolean): string {

@@ -212,6 +212,10 @@ export async function discardMessage({ id, recipients }: OutboxEntry, mailbox: M
   return { text: `Discarded. Not delivered to ${others.join(", ")}.` };
 }
 
+export function hasFailed(reports: readonly Pick<RecipientReport, "state">[]): boolean {
+  return reports.some(({ state }) => state === "failed");
+}
+
 /** Why a message is not delivered, a clause. */
 export function describeDelay({ why }: Pick<RecipientReport, "why">): string {
   return why ?? "delivery is in progress";

@@ -152,19 +152,15 @@ export interface Thread {
 /** A thread for each correspondent, those with verified addresses first, then guests, then unverified messages. */
 export function toThreads(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
   const threads = new Map<string | null, Thread>();
-  for (const message of messages) {
-    const address = isOpened(message) && isWithKnownKey(message) ? message.message.address : null;
+  const find = (address: string | null) => {
     const thread = threads.get(address) ?? { address, received: [], sent: [] };
-    thread.received.push(message);
     threads.set(address, thread);
+    return thread;
+  };
+  for (const message of messages) {
+    find(isOpened(message) && isWithKnownKey(message) ? message.message.address : null).received.push(message);
   }
-  for (const copy of own) {
-    for (const address of copy.to) {
-      const thread = threads.get(address) ?? { address, received: [], sent: [] };
-      thread.sent.push(copy);
-      threads.set(address, thread);
-    }
-  }
+  for (const copy of own) for (const address of copy.to) find(address).sent.push(copy);
   return [...threads.values()].sort((a, b) => toRank(a) - toRank(b));
 }
 

@@ -6,7 +6,7 @@ import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { endSignal } from "../../author/machine.js";
 import { fileToAttach, sendWithFile } from "../../author/messages/attachments.js";
-import { Mailbox } from "../../author/messages/mailbox.js";
+import { hasFailed, Mailbox } from "../../author/messages/mailbox.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
@@ -17,7 +17,7 @@ import { checkGuests } from "../../messages/send/send-message.js";
 import { flag, type OwnSiteValues, oneAndOptional, option, text, type ValuesOf, type Words } from "../options.js";
 import { printData, type Terminal } from "../terminal.js";
 import { action, ID } from "./message-options.js";
-import { chooseExitCode, reportLines, reportSum } from "./outgoing.js";
+import { reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 
 const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = {
@@ -102,7 +102,7 @@ async function sendTo(
     const toFacts = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
     printData({ id, recipients: reports.map(toFacts) }, [], values, terminal);
     terminal.say(reportSum(reports));
-    return chooseExitCode(reports);
+    return hasFailed(reports) ? 1 : 0;
   };
   return "text" in source ? sendText(source.text) : sendFromEditor(source.editor, recipients, sendText, terminal);
 }

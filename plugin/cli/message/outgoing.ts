@@ -1,7 +1,7 @@
 // plugin/cli/message/outgoing.ts: `message sent`, `outbox`, `retry` and `discard`, and reports of deliveries.
 import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
-import { describeDelay, discardMessage, Mailbox, NOTHING_TO_RETRY } from "../../author/messages/mailbox.js";
+import { describeDelay, discardMessage, hasFailed, Mailbox, NOTHING_TO_RETRY } from "../../author/messages/mailbox.js";
 import { inSeconds, openCopies, ownText, shownAddress, shownText } from "../../author/messages/message-facts.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
@@ -57,7 +57,7 @@ export const retry = action({
     const reports = await outbox.retry({ all: true });
     printData(reports, [], values, terminal);
     terminal.say(reports.length === 0 ? NOTHING_TO_RETRY : reportSum(reports));
-    return chooseExitCode(reports);
+    return hasFailed(reports) ? 1 : 0;
   },
 });
 
@@ -127,9 +127,4 @@ export function reportSum(reports: readonly Pick<Report, "state">[]): string {
     [count("failed"), "failed"],
   ] as const;
   return `${listed(counts)}.`;
-}
-
-/** 1 if something failed permanently. */
-export function chooseExitCode(reports: readonly Pick<Report, "state">[]): number {
-  return reports.some(({ state }) => state === "failed") ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 // plugin/cli/message/read-inbox.ts: `message list`, `read` with receipts, `follow`, `delete`, `block`, `unblock` and `blocked`.
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
-import { blockSender, Mailbox, unblockSender } from "../../author/messages/mailbox.js";
+import { blockSender, hasFailed, Mailbox, unblockSender } from "../../author/messages/mailbox.js";
 import {
   type InboxEntry,
   inSeconds,
@@ -69,15 +69,13 @@ async function newestMessages(
   { inbox }: OpenInbox,
   { all }: { all: boolean },
   isWanted = (_id: string) => true,
-): Promise<{ newest: InboxMessage[]; hint: string }> {
+) {
   const newest: InboxMessage[] = [];
   for await (const page of inbox.newestFirst(all ? 2 * NEWEST : NEWEST + 1)) {
     newest.push(...page.filter(({ id }) => isWanted(id)));
     if (all || newest.length <= NEWEST) continue;
-    return {
-      newest: newest.slice(0, NEWEST),
-      hint: `\nThere are older ones: ${typed(`message ${action} --all`)} shows all.`,
-    };
+    const hint = `\nThere are older ones: ${typed(`message ${action} --all`)} shows all.`;
+    return { newest: newest.slice(0, NEWEST), hint };
   }
   return { newest, hint: "" };
 }
@@ -254,7 +252,7 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
   const message = { recipients: [address], text: "", events: hashes.map(createReceipt), keepCopy: false };
   try {
     const { reports } = await mailbox.send(message, (report) => say(reportLines(report, columns)));
-    return reports.every(({ state }) => state !== "failed");
+    return !hasFailed(reports);
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
     for (const hash of hashes) await mailbox.author.store.delete(`${RECEIPTS_FOLDER}/${hash}`);

@@ -3,7 +3,7 @@ import PQueue from "p-queue";
 import { toVersion } from "../../author/draft-version.js";
 import { attachmentLimit, sendWithFile } from "../../author/messages/attachments.js";
 import { type Conversation, countUnread } from "../../author/messages/correspondence.js";
-import type { Mailbox } from "../../author/messages/mailbox.js";
+import { hasFailed, type Mailbox } from "../../author/messages/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/messages/message-facts.js";
 import { readPrivateHosts } from "../../author/network.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
@@ -12,7 +12,7 @@ import { readGuestKey } from "../../keys/guest.js";
 import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, readSave, selectPage } from "../page-parts.js";
 import { ConversationList, ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
-import { deliveryOutcome, hasFailed, MAX_FILE_BYTES } from "./message-items.js";
+import { deliveryOutcome, MAX_FILE_BYTES } from "./message-items.js";
 import { conversationPath, MESSAGES, notAnAddress, type RoomParts, readAddress } from "./message-requests.js";
 
 /** On one page. */

@@ -124,10 +124,6 @@ export function deliveryOutcome(reports: readonly RecipientReport[]): string {
   return reports.map(describeOutcome).join(" ");
 }
 
-export function hasFailed(reports: readonly RecipientReport[]): boolean {
-  return reports.some(({ state }) => state === "failed");
-}
-
 function describeOutcome({ address, state, why }: RecipientReport): string {
   const recipient = shownAddress(address);
   const reason = describeDelay({ why });
