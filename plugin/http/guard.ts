@@ -86,8 +86,6 @@ export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTO
 const WELL_KNOWN_PORTS: Record<string, number[]> = { "http:": [80, 443], "https:": [80, 443], "gopher:": [70] };
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate";
-/** Made once: the default reason of each `abort` is an error with its own stack. */
-const CLOSED = new DOMException("The answer was closed.", "AbortError");
 
 /**
  * Creates the function that requests URLs of untrusted servers.
@@ -111,7 +109,7 @@ export function createGuard(options: GuardOptions): Ask {
     const timer = setTimeout(() => deadline.abort(), totalMs);
     const close = () => {
       clearTimeout(timer);
-      deadline.abort(CLOSED);
+      deadline.abort();
     };
     try {
       const asked: string[] = [];

@@ -25,12 +25,8 @@ const MAX_BASE_LENGTH = 2048;
 /** Characters parsed at a time: about a millisecond. */
 const PIECE_LENGTH = 4096;
 
-/** Attributes whose property has another name. Looking up those that nothing reads takes as long as parsing the page. */
-const PROPERTIES = new Map([
-  ["class", "className"],
-  ["datetime", "dateTime"],
-]);
-const TOKEN_LISTS = new Set(["class", "rel"]);
+/** The properties of attributes that are lists. Others keep their names: looking up each takes as long as parsing the page. */
+const TOKEN_LISTS: ReadonlyMap<string, string> = new Map(Object.entries({ class: "className", rel: "rel" }));
 
 interface ParsedHtml {
   /** At most 128 elements deep: deeper elements are moved up to that level, in document order. */
@@ -123,6 +119,8 @@ async function toTree(document: Parse5.Document, slices: TimeSlices): Promise<Ro
     holder.children.push(converted as Element);
     if (converted.type === "element" && "childNodes" in node) {
       addChildren(node.childNodes, depth + 1, depth <= MAX_DEPTH ? converted : holder);
+      // So that both trees are never whole in memory.
+      node.childNodes = [];
     }
   }
   return root;
@@ -139,9 +137,8 @@ function toProperties(attributes: Parse5.Element["attrs"]): Properties {
   const properties: Properties = {};
   for (const { name, value, prefix } of attributes.slice(0, MAX_ATTRIBUTES)) {
     if (prefix || value.length > MAX_VALUE_LENGTH) continue;
-    properties[PROPERTIES.get(name) ?? name] = TOKEN_LISTS.has(name)
-      ? value.split(/[ \t\n\r\f]+/).filter(Boolean)
-      : value;
+    const list = TOKEN_LISTS.get(name);
+    properties[list ?? name] = list ? value.split(/[ \t\n\r\f]+/).filter(Boolean) : value;
   }
   return properties;
 }

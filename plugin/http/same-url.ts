@@ -14,10 +14,11 @@ const PLAIN_IN_PATH = /[A-Za-z0-9._~!$'()*,:@-]/;
  * @see PROTOCOL 2.4, "The proof"; RFC 3986 6.2
  */
 export function normalUrl(url: string): string | null {
-  return isFeedUrl(url) ? normalize(url).href : null;
+  return normalize(url)?.href ?? null;
 }
 
-function normalize(url: string): URL {
+function normalize(url: string): URL | null {
+  if (!isFeedUrl(url)) return null;
   const normal = parseUrl(url);
   const hostname = withoutLastDots(normal.hostname);
   const search = withoutNeedlessEncoding(normal.search, UNRESERVED);
@@ -40,9 +41,8 @@ function normalize(url: string): URL {
  * @see PROTOCOL 2.4, "The request"
  */
 export function comparableUrl(url: string): string | null {
-  if (!isFeedUrl(url)) return null;
   const normal = normalize(url);
-  if (isSmallWeb(url)) return normal.href;
+  if (!normal || isSmallWeb(url)) return normal?.href ?? null;
   const { host, hostname, port, pathname, search } = normal;
   return `//${port === "80" || port === "443" ? hostname : host}${pathname}${search}`;
 }

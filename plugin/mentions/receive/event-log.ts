@@ -57,7 +57,7 @@ export class EventLog {
     const time = this.#timeAfterKnown(Date.parse(given.at), id);
     this.#last = time;
     const event = { ...given, at: new Date(time).toISOString() };
-    const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomDigits()}`;
+    const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomUUID().slice(-12)}`;
     await this.store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
     this.#keys.add(key);
     this.#added.add(key);
@@ -77,11 +77,9 @@ export class EventLog {
   async list(): Promise<boolean> {
     const before = this.#keys;
     this.#added = new Set();
-    const keys = new Set(await this.store.keys(EVENTS));
-    const found = [...keys].filter(isMark);
-    for (const mark of found) keys.delete(mark);
-    for (const key of this.#added) keys.add(key);
-    const marks = found.sort().join();
+    const listed = await this.store.keys(EVENTS);
+    const marks = listed.filter(isMark).sort().join();
+    const keys = new Set([...listed.filter((key) => !isMark(key)), ...this.#added]);
     const isAnyGone = [...before].some((key) => !keys.has(key));
     if (isAnyGone || marks !== this.#marks) this.#mayBeReplaced = true;
     this.#marks = marks;
@@ -102,7 +100,7 @@ export class EventLog {
   /** Call it when the snapshot was replaced, before its events are deleted. */
   async markSnapshot(): Promise<void> {
     const former = (await this.store.keys(MARK)).filter(isMark);
-    await this.store.put(MARK + randomDigits(), new Uint8Array());
+    await this.store.put(MARK + randomUUID().slice(-12), new Uint8Array());
     await this.delete(former);
   }
 
@@ -158,11 +156,6 @@ export class EventLog {
     }
     return event;
   }
-}
-
-/** 16 hex digits. Node.js keeps random bytes for 128 UUIDs; each call of randomBytes asks the system. */
-function randomDigits(): string {
-  return randomUUID().replaceAll("-", "").slice(-16);
 }
 
 function isMark(key: string): boolean {

@@ -36,14 +36,7 @@ const CLASS =
 /** Elements that have a value without a class. All others become a `div`. */
 const TAGS = new Set("a abbr area audio data img source time video".split(" "));
 const VOID_TAGS = new Set(["area", "img", "source"]);
-const ATTRIBUTES = [
-  ["href", "href"],
-  ["src", "src"],
-  ["alt", "alt"],
-  ["title", "title"],
-  ["dateTime", "datetime"],
-  ["value", "value"],
-] as const;
+const ATTRIBUTES = ["href", "src", "alt", "title", "datetime", "value"] as const;
 
 /** Items nest, as an author in an entry. The parser reads a nested item once for each class of its parent. */
 const MAX_NESTED = 2;
@@ -205,7 +198,7 @@ class Outline {
 /** @returns `null` for an element whose tag is dropped */
 function startTag({ tagName, properties }: Element, classes: readonly string[]): string | null {
   if (classes.length === 0 && !TAGS.has(tagName)) return null;
-  const attributes = ATTRIBUTES.map(([property, name]) => [name, properties[property]] as const)
+  const attributes = ATTRIBUTES.map((name) => [name, properties[name]] as const)
     .filter(([, value]) => typeof value === "string" && value.length <= MAX_ATTRIBUTE)
     .map(([name, value]) => ` ${name}="${escapeHtml(String(value))}"`);
   const all = classes.length > 0 ? [` class="${[...new Set(classes)].join(" ")}"`, ...attributes] : attributes;
