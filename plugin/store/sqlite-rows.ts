@@ -3,21 +3,11 @@ import { FORMAT } from "./format.js";
 import type { Database, SqlRow, SqlValue, Statement } from "./sqlite-driver.js";
 import type { FolderSurvey, ListRange } from "./store.js";
 
-/** All characters of a key but the slash. Those of IDs come first, because SQLite compares each with one after the other. */
-const SEGMENT_CHARACTERS = "0123456789abcdef-ghijklmnopqrstuvwxyz._";
-
-/** The ID of an entry, as `parseEntry` finds it; NULL for other keys. */
-const ENTRY_ID = `CASE
-      WHEN key NOT GLOB '*[0-9]' OR rtrim(key, '0123456789') NOT GLOB '*-' OR number > 999999999999999 THEN NULL
-      WHEN substr(name, 65, 1) = '-' AND substr(name, 1, 64) NOT GLOB '*[^0-9a-f]*' THEN substr(name, 1, 64)
-      WHEN substr(name, 81, 1) = '-' AND substr(name, 17, 64) NOT GLOB '*[^0-9a-f]*'
-        AND substr(name, 16, 1) = '-' AND substr(name, 1, 15) NOT GLOB '*[^0-9]*' THEN substr(name, 17, 64)
-    END`;
-
 /**
  * `value` is NULL for a value in a file, `file` for others. `etag` is random, so that it is never used twice. Keys are
- * compared by their bytes, and have an index of their own, so that listing them reads no values. Triggers count the entries
- * of each folder, see `Store.survey`.
+ * compared by their bytes, and have an index of their own, so that listing them reads no values. `folder_end`, `id_at` and
+ * `number` say where `parseEntry` finds the parts of the key of an entry; they are NULL for other keys. Triggers count the
+ * entries of each folder, see `Store.survey`.
  */
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -25,32 +15,32 @@ export const SCHEMA = `
     key TEXT NOT NULL UNIQUE,
     etag TEXT NOT NULL,
     size INTEGER NOT NULL,
+    folder_end INTEGER,
+    id_at INTEGER,
+    number INTEGER,
     value BLOB,
     file TEXT,
-    folder TEXT AS (rtrim(key, '${SEGMENT_CHARACTERS}')),
-    name TEXT AS (substr(key, length(folder) + 1)),
-    number INTEGER AS (CAST(substr(key, length(rtrim(key, '0123456789')) + 1) AS INTEGER)),
-    entry_id TEXT AS (${ENTRY_ID})
+    folder TEXT AS (substr(key, 1, folder_end)),
+    entry_id TEXT AS (substr(key, id_at, 64))
   ) STRICT;
   CREATE INDEX IF NOT EXISTS files ON entries (file) WHERE file IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS entry_ids ON entries (folder, entry_id, key) WHERE entry_id IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS entry_ids ON entries (folder, entry_id, key) WHERE number IS NOT NULL;
   CREATE TABLE IF NOT EXISTS folders (name TEXT PRIMARY KEY, count INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER IF NOT EXISTS count_new AFTER INSERT ON entries WHEN new.entry_id IS NOT NULL BEGIN
+  CREATE TRIGGER IF NOT EXISTS count_new AFTER INSERT ON entries WHEN new.number IS NOT NULL BEGIN
     INSERT INTO folders VALUES (new.folder, 1, new.number)
       ON CONFLICT (name) DO UPDATE SET count = count + 1, sum = sum + excluded.sum;
   END;
-  CREATE TRIGGER IF NOT EXISTS count_deleted AFTER DELETE ON entries WHEN old.entry_id IS NOT NULL BEGIN
+  CREATE TRIGGER IF NOT EXISTS count_deleted AFTER DELETE ON entries WHEN old.number IS NOT NULL BEGIN
     UPDATE folders SET count = count - 1, sum = sum - old.number WHERE name = old.folder;
     DELETE FROM folders WHERE name = old.folder AND count = 0;
   END;
   PRAGMA user_version = ${FORMAT};`;
 
-/** In one row, see {@link Rows.list}. The plus sign keeps SQLite from the index of IDs, which would have to be sorted. */
+/** In one row, see {@link Rows.list}. */
 const SURVEY = `
   SELECT count, sum,
-    (SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND instr(substr(key, length(?1) + 1), '/') = 0
-      AND +entry_id IS NOT NULL ORDER BY key DESC LIMIT 1) AS last,
-    (SELECT group_concat(key, char(10)) FROM entries WHERE folder = ?1 AND entry_id = ?3) AS found
+    (SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND folder_end = length(?1) ORDER BY key DESC LIMIT 1) AS last,
+    (SELECT group_concat(key, char(10)) FROM entries WHERE folder = ?1 AND entry_id = ?3 AND number IS NOT NULL) AS found
   FROM folders WHERE name = ?1`;
 
 /** A statement that returns at most one row, and the values of its parameters. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { SpaceReserve } from "./space-reserve.js";
 import { systemCode } from "./sqlite-driver.js";
 import type { Step, StepResult } from "./sqlite-rows.js";
-import type { Condition } from "./store.js";
+import { type Condition, parseEntry } from "./store.js";
 
 /** The most that one transaction writes, in bytes of values. */
 const MAX_BYTES = 4 * 2 ** 20;
@@ -11,7 +11,8 @@ const MAX_BYTES = 4 * 2 ** 20;
 const MARK_BYTES = 32;
 
 const FIND_FORMER = "SELECT size, file FROM entries WHERE key = ?";
-const INSERT = "INSERT INTO entries (etag, size, value, file, key) VALUES (?, ?, ?, ?, ?)";
+const INSERT =
+  "INSERT INTO entries (etag, size, value, file, key, folder_end, id_at, number) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const RETURN = "RETURNING etag";
 const CREATE = `${INSERT} ON CONFLICT (key) DO NOTHING ${RETURN}`;
 const REPLACE = `UPDATE entries SET etag = ?, size = ?, value = ?, file = ? WHERE key = ? AND etag = ? ${RETURN}`;
@@ -131,8 +132,10 @@ function toSteps({ key, value, condition }: Change): Step[] {
   if (value === null) return [former, [DELETE, key]];
   // Node.js keeps random bytes for 128 UUIDs; each call of randomBytes asks the system.
   const row = [randomUUID(), value.size, value.bytes, value.file, key] as const;
-  if (!condition) return [former, [WRITE, ...row]];
-  return "isNew" in condition ? [[CREATE, ...row]] : [former, [REPLACE, ...row, condition.etag]];
+  if (condition && "etag" in condition) return [former, [REPLACE, ...row, condition.etag]];
+  const entry = parseEntry(key);
+  const places = entry ? [entry.folder.length, key.indexOf(entry.id) + 1, entry.number] : [null, null, null];
+  return condition ? [[CREATE, ...row, ...places]] : [former, [WRITE, ...row, ...places]];
 }
 
 function toOutcome(results: readonly StepResult[]): Outcome {
