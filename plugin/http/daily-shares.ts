@@ -3,7 +3,7 @@
 // - `<place>/senders/<day>/<digest>/<id>-<size>` records what came from this address, or from its wider network.
 // - `<root>-salts/<day>` is the salt of a day's digests. Once both are deleted, senders cannot be identified.
 
-import { createHmac, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Clock } from "../clock.js";
 import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
@@ -54,7 +54,7 @@ export class DailyShares {
     if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
     const salt = this.#salt.bytes;
     return networks.map(({ network, shares }) => {
-      const digest = createHmac("sha256", salt).update(network).digest("hex");
+      const digest = hash("sha256", Buffer.concat([salt, Buffer.from(network)]));
       return { folder: `${place}/senders/${day}/${digest}/`, shares };
     });
   }

@@ -1,7 +1,7 @@
 // plugin/http/sign-request.ts: signs requests, on Node.js and in browsers. PROTOCOL 5, RFC 9421
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
-import { type Parameters, serializeDictionary, serializeInnerList, serializeItem } from "structured-headers";
+import { type Parameters, serializeInnerList } from "structured-headers";
 import { TwtxtError } from "../errors.js";
 
 export const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
@@ -65,9 +65,10 @@ export function signRequest(request: UnsignedRequest, signer: Signer, now: numbe
     ["alg", "ed25519"],
   ]);
   const { method, url } = request;
-  const base = signatureBase({ method, authority: new URL(url).host, url, headers }, components, parameters);
+  const params = signatureParams(components, parameters);
+  const base = signatureBase({ method, authority: new URL(url).host, url, headers }, components, params);
   const signature = signer.sign(new TextEncoder().encode(base));
-  return { ...Object.fromEntries(headers), ...formatSignature({ components, parameters, signature }) };
+  return { ...Object.fromEntries(headers), ...formatSignature(params, signature) };
 }
 
 /** The value of `Content-Digest` (RFC 9530) with SHA-256. @param hash - 32 bytes */
@@ -89,17 +90,17 @@ interface SignedParts {
  * The signature base of a request.
  *
  * @param components - derived components such as `@path`, and header field names in lower case
- * @param parameters - the parameters of the signature in order
+ * @param params - the value of `@signature-params`, see {@link signatureParams}
  * @returns lines separated by LF, the last one `"@signature-params"`
  * @throws TwtxtError `not-signed` for a header field that is missing or not ASCII
  * @see RFC 9421, section 2.5
  */
-export function signatureBase(parts: SignedParts, components: readonly string[], parameters: Parameters): string {
-  const lines = components.map((name) => `${serializeItem(name)}: ${componentValue(name, parts)}`);
-  return [...lines, `"@signature-params": ${signatureParams(components, parameters)}`].join("\n");
+export function signatureBase(parts: SignedParts, components: readonly string[], params: string): string {
+  const lines = components.map((name) => `"${name}": ${componentValue(name, parts)}`);
+  return [...lines, `"@signature-params": ${params}`].join("\n");
 }
 
-/** The value of one label of `Signature-Input`. */
+/** The value of one label of `Signature-Input`. @param parameters - in order */
 export function signatureParams(components: readonly string[], parameters: Parameters): string {
   return serializeInnerList([components.map((name) => [name, new Map()]), parameters]);
 }
@@ -115,20 +116,9 @@ function componentValue(name: string, { method, authority, url, headers }: Signe
   throw notSigned(value === null ? `it covers "${name}", which is not sent` : `its "${name}" is not ASCII`);
 }
 
-/** The signature fields of a request, not yet verified. */
-export interface SignatureFields {
-  components: string[];
-  parameters: Parameters;
-  /** 64 bytes. */
-  signature: Uint8Array;
-}
-
-/** Writes `signature-input` and `signature`. */
-export function formatSignature({ components, parameters, signature }: SignatureFields): Record<string, string> {
-  return {
-    "signature-input": `${LABEL}=${signatureParams(components, parameters)}`,
-    signature: serializeDictionary({ [LABEL]: Uint8Array.from(signature) }),
-  };
+/** Writes `signature-input` and `signature`. @param params - see {@link signatureParams} */
+export function formatSignature(params: string, signature: Uint8Array): Record<string, string> {
+  return { "signature-input": `${LABEL}=${params}`, signature: `${LABEL}=:${base64.encode(signature)}:` };
 }
 
 /** @param why - half a sentence about the signature */

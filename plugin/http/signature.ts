@@ -1,12 +1,5 @@
 // plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
 import { hash, type KeyObject } from "node:crypto";
-import {
-  type Dictionary,
-  isInnerList,
-  type Parameters,
-  parseDictionary,
-  serializeDictionary,
-} from "structured-headers";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
@@ -24,12 +17,18 @@ import {
   MAX_LIFETIME,
   NONCE_BYTES,
   notSigned,
-  type SignatureFields,
   signatureBase,
 } from "./sign-request.js";
 
 const READING = ["GET", "HEAD"];
 const SIGNATURE_BYTES = 64;
+/**
+ * The canonical form of RFC 8941, of which a valid signature has only a part: one label, plain names, and parameters that are
+ * numbers without a sign or strings without escapes. Other forms need not be told apart.
+ */
+const SIGNATURE_INPUT = /^sig=(\(("[^"\\]+"(?: "[^"\\]+")*)\)((?:;[a-z]+=(?:0|[1-9]\d{0,14}|"[^"\\]*"))+))$/;
+const PARAMETER = /;([a-z]+)=(?:(\d+)|"([^"]*)")/g;
+const SIGNATURE = /^sig=:([A-Za-z0-9+/]+=*):$/;
 
 const REMEMBERED_KEYS = 100;
 /** Keys of allowed requests, the oldest first: checking and importing a key takes longer than verifying a signature. */
@@ -108,13 +107,13 @@ export function verifyHead(
   { authority, allowed, now }: Omit<SignaturePolicy, "store">,
 ): SignedHead {
   const { method, url, headers } = request;
-  const { components, parameters, signature } = readSignature(headers);
+  const { components, parameters, params, signature } = readSignature(headers);
   checkComponents(components, headers);
   const nonce = checkParameters(parameters, now() / 1000);
 
   const key = toKeyObject(nonce.keyid);
 
-  const base = signatureBase({ method, authority, url, headers }, components, parameters);
+  const base = signatureBase({ method, authority, url, headers }, components, params);
   if (!isSignedBy(key, Buffer.from(base), signature))
     throw notSigned("the signature does not match the request and the key");
   if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key is not allowed to do this.");
@@ -142,44 +141,42 @@ export function digestMismatch(): TwtxtError {
   return notSigned('"content-digest" is not the sha-256 of the body');
 }
 
+/** The signature fields of a request, not yet verified. */
+interface SignatureFields {
+  components: string[];
+  parameters: Map<string, string | number>;
+  /** The value of `@signature-params`, as received. */
+  params: string;
+  /** 64 bytes. */
+  signature: Uint8Array;
+}
+
 /**
  * Parses `signature-input` and `signature`, which must have one label and the canonical form of RFC 8941.
  *
  * @throws TwtxtError `not-signed`
  */
 export function readSignature(headers: Headers): SignatureFields {
-  const input = onlyMember("signature-input", headers);
-  if (!isInnerList(input)) throw notSigned('"signature-input" has no list of components');
-  const [items, parameters] = input;
-  const components = items.map(([name, own]) => {
-    if (typeof name === "string" && own.size === 0) return name;
-    throw notSigned("a component is not a plain name");
-  });
-
-  const [signature, others] = onlyMember("signature", headers);
-  if (!(signature instanceof ArrayBuffer) || signature.byteLength !== SIGNATURE_BYTES || others.size > 0) {
+  const [, params = "", names = "", own = ""] = match(SIGNATURE_INPUT, "signature-input", headers);
+  const [, base64 = ""] = match(SIGNATURE, "signature", headers);
+  const found = [...own.matchAll(PARAMETER)].map(
+    ([, name = "", digits, text = ""]) => [name, digits === undefined ? text : Number(digits)] as const,
+  );
+  const parameters = new Map(found);
+  if (parameters.size < found.length) throw notSigned("a parameter occurs twice");
+  const signature = Buffer.from(base64, "base64");
+  if (signature.length !== SIGNATURE_BYTES || signature.toString("base64") !== base64) {
     throw notSigned(`"signature" is not ${SIGNATURE_BYTES} bytes`);
   }
-  return { components, parameters, signature: new Uint8Array(signature) };
+  return { components: names.slice(1, -1).split('" "'), parameters, params, signature };
 }
 
-function onlyMember(name: string, headers: Headers) {
+function match(form: RegExp, name: string, headers: Headers): RegExpExecArray {
   const text = headers.get(name);
   if (text === null) throw notSigned(`it has no "${name}"`);
-  const dictionary = canonicalDictionary(text);
-  const member = dictionary?.get(LABEL);
-  if (dictionary?.size === 1 && member) return member;
+  const found = form.exec(text);
+  if (found) return found;
   throw notSigned(`"${name}" must have the single label "${LABEL}" and the canonical form of RFC 8941`);
-}
-
-/** The parser is lenient, for example with duplicate parameters. A round trip detects what is not canonical. */
-function canonicalDictionary(text: string): Dictionary | null {
-  try {
-    const dictionary = parseDictionary(text);
-    return serializeDictionary(dictionary) === text ? dictionary : null;
-  } catch {
-    return null;
-  }
 }
 
 function checkComponents(components: readonly string[], headers: Headers): void {
@@ -200,7 +197,7 @@ const PARAMETERS = v.strictObject({
   alg: v.literal("ed25519"),
 });
 
-function checkParameters(parameters: Parameters, now: number) {
+function checkParameters(parameters: ReadonlyMap<string, string | number>, now: number) {
   const result = v.safeParse(PARAMETERS, Object.fromEntries(parameters), { abortEarly: true });
   if (!result.success) throw wrongParameter(v.getDotPath(result.issues[0]));
   const { created, expires } = result.output;

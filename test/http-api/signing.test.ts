@@ -29,10 +29,10 @@ function signedRequest() {
 
 describe("the signed request of docs/http-api.md", () => {
   const request = signedRequest();
-  const { components, parameters, signature } = readSignature(request.headers);
+  const { components, params, signature } = readSignature(request.headers);
 
   it("has the documented signature base, byte for byte", () => {
-    expect(signatureBase(request, components, parameters)).toBe(block("signature base"));
+    expect(signatureBase(request, components, params)).toBe(block("signature base"));
   });
 
   it("is signed over that base by the documented key", () => {

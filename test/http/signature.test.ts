@@ -133,8 +133,9 @@ const PARAMETERS: [string, string | number | boolean][] = [
 function signedAs(request: Sent, components: string[], parameters: Parameters): Sent {
   const { method, url } = request;
   const parts = { method, url, authority: new URL(url).host, headers: new Headers(request.headers) };
-  const signature = alice.sign(Buffer.from(signatureBase(parts, components, parameters)));
-  return { ...request, headers: { ...request.headers, ...formatSignature({ components, parameters, signature }) } };
+  const params = signatureParams(components, parameters);
+  const signature = alice.sign(Buffer.from(signatureBase(parts, components, params)));
+  return { ...request, headers: { ...request.headers, ...formatSignature(params, signature) } };
 }
 
 /** A GET request signed with changed parameters; `undefined` omits one. */
@@ -152,7 +153,7 @@ describe("the signature base", () => {
     const [items, parameters] = parseDictionary(`sig=${input}`).get("sig") as InnerList;
     const parts = { method, url, authority: new URL(url).host, headers: new Headers(headers) };
     const components = items.map(([component]) => String(component));
-    const text = signatureBase(parts, components, parameters);
+    const text = signatureBase(parts, components, signatureParams(components, parameters));
 
     expect(text).toBe(base.join("\n"));
     if (algorithm && signature) expect(isBy[algorithm](text, Buffer.from(signature, "base64"))).toBe(true);
@@ -317,9 +318,9 @@ describe("401 not-signed", () => {
     const parameters = new Map(PARAMETERS);
     const signedBy = (components: string[]) => {
       const lines = components.map((name) => `"${name}": ${values[name]}`);
-      const base = [...lines, `"@signature-params": ${signatureParams(components, parameters)}`].join("\n");
-      const signature = alice.sign(Buffer.from(base));
-      return { ...GET, headers: { ...headers, ...formatSignature({ components, parameters, signature }) } };
+      const params = signatureParams(components, parameters);
+      const signature = alice.sign(Buffer.from([...lines, `"@signature-params": ${params}`].join("\n")));
+      return { ...GET, headers: { ...headers, ...formatSignature(params, signature) } };
     };
     expect(await verified(signedBy(REQUIRED))).toMatchObject({ owner: alice.publicKey });
     await expect(verified(signedBy([...REQUIRED, component]))).rejects.toEqual(notSigned);
@@ -403,16 +404,16 @@ describe("401 not-signed", () => {
     // The first half is the neutral element in a non-canonical form: its coordinate exceeds the prime of the field.
     const first = Buffer.from("ee".padEnd(62, "f").concat("7f"), "hex");
     const { scalar, pointBytes } = await utils.getExtendedPublicKeyAsync(Buffer.alloc(32, 1));
-    const parameters = new Map(PARAMETERS);
+    const params = signatureParams(REQUIRED, new Map(PARAMETERS));
     const parts = { method: GET.method, url: GET.url, authority: "alice.example", headers: new Headers() };
-    const base = Buffer.from(signatureBase(parts, REQUIRED, parameters));
+    const base = Buffer.from(signatureBase(parts, REQUIRED, params));
     const challenge = createHash("sha512").update(first).update(pointBytes).update(base).digest();
     const order = Point.CURVE().n;
     const second = fromNumber(((fromBytes(challenge) % order) * scalar) % order);
     const signature = Buffer.concat([first, second]);
 
     expect(await verifyAsync(signature, base, pointBytes, { zip215: true })).toBe(true);
-    const headers = formatSignature({ components: REQUIRED, parameters, signature });
+    const headers = formatSignature(params, signature);
     await expect(verified({ ...GET, headers })).rejects.toEqual(notSigned);
   });
 
@@ -483,9 +484,9 @@ describe("a write", () => {
     const parameters = new Map(PARAMETERS);
     const byAlice = signedAs(request, REQUIRED, parameters);
     const parts = { ...request, authority: "alice.example", headers: new Headers() };
-    const others: Parameters = new Map([...parameters, ["keyid", mallory.publicKey]]);
+    const others = signatureParams(REQUIRED, new Map([...parameters, ["keyid", mallory.publicKey]]));
     const signature = mallory.sign(Buffer.from(signatureBase(parts, REQUIRED, others)));
-    const byMallory = { ...request, headers: formatSignature({ components: REQUIRED, parameters: others, signature }) };
+    const byMallory = { ...request, headers: formatSignature(others, signature) };
 
     expect(await verified(byMallory, at)).toMatchObject({ owner: mallory.publicKey });
     expect(await verified(byAlice, at)).toMatchObject({ owner: alice.publicKey });

@@ -1,6 +1,9 @@
 // plugin/messages/saltpack/msgpack.ts: the MessagePack types that occur in a sealed message.
 import { TwtxtError } from "../../errors.js";
 
+/** One for all, because making one takes longer than reading a message's texts. */
+const DECODER = new TextDecoder();
+
 type Kind = "array" | "bin" | "boolean" | "str" | "uint" | "other";
 
 /** The first bytes of an object. */
@@ -40,7 +43,7 @@ export class MessagePackReader {
   }
 
   text(): string {
-    return new TextDecoder().decode(this.#take(this.#expect("str").size));
+    return DECODER.decode(this.#take(this.#expect("str").size));
   }
 
   uint(): number {
