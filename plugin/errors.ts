@@ -115,3 +115,22 @@ export function ifTwtxtError<T>(handle: (error: TwtxtError) => T, ...codes: Twtx
     return handle(error);
   };
 }
+
+/** Whether an error of the file system says that a file or its folder does not exist. */
+export function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(Object(error).code);
+}
+
+/** Converts an error of the file system to `bad-file`, with its message. Other errors are bugs and stay unchanged. */
+export function badFile(error: unknown): unknown {
+  return error instanceof Error && "syscall" in error
+    ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
+    : error;
+}
+
+/** @throws TwtxtError `bad-file` for an error of the file system */
+export async function orBadFile<T>(work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    throw badFile(error);
+  });
+}

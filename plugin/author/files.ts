@@ -20,7 +20,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { TwtxtError } from "../errors.js";
+import { badFile, isMissing, orBadFile, TwtxtError } from "../errors.js";
 import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
 import { processOfName, uniqueName } from "../store/processes.js";
 import { PROGRAM } from "./invocation.js";
@@ -175,19 +175,6 @@ function alreadyExists(file: string): TwtxtError {
   return new TwtxtError("bad-file", `${file} already exists. Replace it with --force, or choose another name.`);
 }
 
-/** @throws TwtxtError `bad-file` for an error of the file system */
-export async function orBadFile<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw badFile(error);
-  }
-}
-
-export function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes(Object(error).code);
-}
-
 /** @returns `null` if the file or folder does not exist */
 export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
   try {
@@ -196,13 +183,6 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
     if (isMissing(error)) return null;
     throw error;
   }
-}
-
-/** Converts an error of the file system to `bad-file`, with its message. Other errors are bugs and stay unchanged. */
-export function badFile(error: unknown): unknown {
-  return error instanceof Error && "syscall" in error
-    ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
-    : error;
 }
 
 /**

@@ -2,10 +2,10 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
-import { ifTwtxtError } from "../errors.js";
+import { ifTwtxtError, orBadFile } from "../errors.js";
 import { readPrefix } from "../site/routes.js";
 import { findLoopbackHost, isLoopback } from "../url.js";
-import { dataFolder, ifThere, orBadFile } from "./files.js";
+import { dataFolder, ifThere } from "./files.js";
 import { type AuthorChoice, type HostChoice, type Machine, NO_HOSTS } from "./machine.js";
 import { loadSite } from "./site.js";
 import { folderName } from "./site-store.js";

@@ -1,7 +1,7 @@
 // plugin/eleventy/follow-file.ts: reads `follow.json` in the data folder of the site.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { authorError, TwtxtError } from "../errors.js";
+import { authorError, isMissing, TwtxtError } from "../errors.js";
 import { FOLLOW_FILE, type FollowedFeed, joinFollowed, parseFollowFile } from "../options/follow.js";
 
 interface Followed {
@@ -34,7 +34,7 @@ function readIfThere(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(Object(error).code)) return null;
+    if (isMissing(error)) return null;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 // plugin/keys/identity.ts: stores private keys in the system keychain, or else in a file that only the owner can read.
-import { ifTwtxtError, TwtxtError } from "../errors.js";
+import { rm } from "node:fs/promises";
+import { ifTwtxtError, orBadFile, TwtxtError } from "../errors.js";
 import { toSecretKey } from "./ed25519.js";
 import { formatIdentityFile, parseIdentityFile } from "./identity-file.js";
 import { formatKey, type SecretKey } from "./key.js";
@@ -18,7 +19,7 @@ import {
   removeFromKeychain,
   storeInKeychain,
 } from "./places.js";
-import { createSecret, readSecret, removeSecret } from "./secret-file.js";
+import { createSecret, readSecret } from "./secret-file.js";
 import { wordsOfSeed } from "./words.js";
 
 /** A key pair with its address. The private key cannot be read, and does not appear in JSON or the console. */
@@ -136,7 +137,7 @@ export async function retireIdentity(
   // An earlier, interrupted call may have written the same file.
   if ((await readSecret(former)) !== text) await createSecret(former, text);
   if (file === null) await removeFromKeychain(address, places.keychain);
-  else await removeSecret(file);
+  else await orBadFile(rm(file));
   return { identity, file: former };
 }
 

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { TwtxtError } from "../errors.js";
+import { badFile, isMissing, TwtxtError } from "../errors.js";
 
 /** An identity file has about 250 bytes. */
 const MAX_BYTES = 8192;
@@ -33,7 +33,7 @@ export async function readSecret(file: string): Promise<string | null> {
       await handle.close();
     }
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(Object(error).code)) return null;
+    if (isMissing(error)) return null;
     throw badFile(error);
   }
 }
@@ -56,21 +56,6 @@ export async function createSecret(file: string, text: string): Promise<void> {
   }
 }
 
-/** @throws TwtxtError `bad-file` */
-export async function removeSecret(file: string): Promise<void> {
-  try {
-    await rm(file);
-  } catch (error) {
-    throw badFile(error);
-  }
-}
-
-export function shellQuoted(file: string): string {
-  return /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
-}
-
-function badFile(error: unknown): unknown {
-  return error instanceof Error && "syscall" in error
-    ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
-    : error;
+export function shellQuoted(word: string): string {
+  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

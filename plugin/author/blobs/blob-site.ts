@@ -268,6 +268,9 @@ async function verifyStored(key: string, { blobs: { client, known }, maxBytes }:
     const download = await client.get(key);
     if (!download) return result("missing", describeLoss(await known.get(key)) ?? "there is no such blob");
     filename = download.blob.filename;
+    const drain = async (chunks: AsyncIterable<Uint8Array>) => {
+      for await (const _ of chunks);
+    };
     const { proof } = await receiveBlob(download, { known, maxBytes, isAnyAccepted: true, write: drain });
     if (proof.state === "absent") return result("unproven", "it has no proof");
     return result(proof.state, proof.state === "wrong" ? proof.why : null);
@@ -276,8 +279,4 @@ async function verifyStored(key: string, { blobs: { client, known }, maxBytes }:
     if (state === undefined) throw error;
     return result(state, typedHints((error as TwtxtError).message));
   }
-}
-
-async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of chunks);
 }

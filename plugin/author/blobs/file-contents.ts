@@ -1,6 +1,7 @@
 // plugin/author/blobs/file-contents.ts: files to store as blobs: contents, media type, pictures without metadata, and sealing.
 import { hash } from "node:crypto";
-import { open, readFile, stat, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { isContentAddress } from "../../blobs/blob.js";
@@ -8,7 +9,7 @@ import type { Contents } from "../../blobs/client/client.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { formatSealedFile, MAX_SEALED_BYTES, SEALED_TYPE, type SealedFile } from "../../blobs/client/sealed-file.js";
 import { ANY_TYPE, checkFilename } from "../../blobs/metadata.js";
-import { TwtxtError } from "../../errors.js";
+import { badFile, isMissing, orBadFile, TwtxtError } from "../../errors.js";
 import { parseKey } from "../../keys/key.js";
 import { later } from "../../later.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
@@ -18,7 +19,7 @@ import { CLEANED_TYPES, removeMetadata } from "../../pictures/remove-metadata.js
 import { ChunkMeter } from "../../store/chunks.js";
 import { sizeText } from "../amounts.js";
 import { type Author, ownKeys } from "../author.js";
-import { badFile, isMissing, orBadFile, readChunks } from "../files.js";
+import { readChunks } from "../files.js";
 import { typed } from "../invocation.js";
 import { type HostChoice, type Machine, untilAborted } from "../machine.js";
 import { createNetwork } from "../network.js";
@@ -145,23 +146,14 @@ export async function detectMediaType(
  */
 export async function cleanPictureFile(path: string, name: string): Promise<string | null> {
   const { fileTypeFromBuffer } = await fileTypes();
-  const type = (await fileTypeFromBuffer(await orBadFile(readStart(path))))?.mime ?? "";
+  const start = await orBadFile(buffer(createReadStream(path, { end: START_BYTES - 1 })));
+  const type = (await fileTypeFromBuffer(start))?.mime ?? "";
   if (!CLEANED_TYPES.includes(type)) {
     return type.startsWith("image/") ? `Location data cannot be removed from pictures of the type ${type}.` : null;
   }
   const { bytes } = removeMetadata(await orBadFile(readFile(path)), name);
   await orBadFile(writeFile(path, bytes));
   return null;
-}
-
-async function readStart(path: string): Promise<Buffer> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES));
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 export type SealFile = (file: SealedFile) => Uint8Array;

@@ -1,6 +1,7 @@
 // plugin/author/comments/open-export.ts: tells the formats of exports apart by their first bytes.
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import { TwtxtError } from "../../errors.js";
 import type { ExportedComment } from "./comment-import.js";
@@ -22,21 +23,13 @@ const START_BYTES = 64;
  * @returns `null` for a file that is neither XML nor a database, or that cannot be read
  */
 export async function openExport(file: string): Promise<AsyncIterable<ExportedComment> | null> {
-  const start = await readStart(file);
+  const bytes = await buffer(createReadStream(file, { end: START_BYTES - 1 })).catch(() => Buffer.alloc(0));
+  const start = bytes.toString("latin1");
   if (start.startsWith(SQLITE)) return readIsso(file);
   const isCompressed = start.startsWith(GZIP);
   const encoding = ENCODINGS.find(([mark]) => start.startsWith(mark))?.[1] ?? "utf-8";
   const isXml = encoding !== "utf-8" || /^(?:\xef\xbb\xbf)?\s*</.test(start);
   return isCompressed || isXml ? readXmlExport(readTexts(file, { isCompressed, encoding })) : null;
-}
-
-async function readStart(file: string): Promise<string> {
-  try {
-    for await (const chunk of createReadStream(file, { end: START_BYTES - 1 })) return chunk.toString("latin1");
-    return "";
-  } catch {
-    return "";
-  }
 }
 
 /** @throws TwtxtError `bad-file` */

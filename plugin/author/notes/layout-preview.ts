@@ -5,8 +5,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
-import { orBadFile } from "../files.js";
+import { orBadFile, TwtxtError } from "../../errors.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
 

@@ -2,11 +2,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative, resolve, sep } from "node:path";
-import { TwtxtError } from "../../errors.js";
+import { badFile, isMissing, orBadFile, TwtxtError } from "../../errors.js";
 import { formatTimestamp, isDateOnly } from "../../feed/timestamp.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { PREVIEW_FOLDER } from "../../site/site.js";
-import { badFile, dataFolder, isMissing, orBadFile, readText } from "../files.js";
+import { dataFolder, readText } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
 import { linkPictures } from "./draft-pictures.js";

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { ifTwtxtError, TwtxtError } from "../../errors.js";
-import { ifThere, orBadFile, readText, replaceText } from "../files.js";
+import { ifTwtxtError, orBadFile, TwtxtError } from "../../errors.js";
+import { ifThere, readText, replaceText } from "../files.js";
 import type { Site } from "../site.js";
 import { readPost, writeField } from "./front-matter.js";
 import { findPostFile, foldersOfNotes, whyNoNotes } from "./notes.js";

@@ -1,6 +1,7 @@
 // plugin/author/notes/publish.ts: publishes new files of a site by git: adds, commits and pushes them, and nothing else.
 import { relative } from "node:path";
 import { TwtxtError } from "../../errors.js";
+import { shellQuoted } from "../../keys/secret-file.js";
 import { readText } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
@@ -82,7 +83,12 @@ export async function planPublication(
     ["commit", "--only", "-m", changed.length === 0 ? FOLLOW_MESSAGE : message, "--", ...committed],
   ];
   const commands = [...(committed.length === 0 ? [] : change), ["push"]];
-  return { commands: commands.map((args) => ({ args, shown: shownCommand(args) })), earlier, remote, follow };
+  return {
+    commands: commands.map((args) => ({ args, shown: ["git", ...args].map(shellQuoted).join(" ") })),
+    earlier,
+    remote,
+    follow,
+  };
 }
 
 /**
@@ -249,11 +255,6 @@ function describeFailure(action: string, output: string, remote: string): string
 function gitSays(output: string): string {
   const line = output.split("\n").find((line) => /^(?:fatal|error):/.test(line)) ?? output.split("\n")[0] ?? "";
   return `git says: ${line.replace(/^(?:fatal|error): /, "").trim()}`;
-}
-
-function shownCommand(args: readonly string[]): string {
-  const words = args.map((arg) => (/^[\w./:@=+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
-  return ["git", ...words].join(" ");
 }
 
 function refusal(message: string): TwtxtError {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Element } from "hast";
 import PQueue from "p-queue";
-import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { ifTwtxtError, orBadFile, TwtxtError } from "../../errors.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
@@ -13,7 +13,7 @@ import { type FollowedFeed, parseFollowFile } from "../../options/follow.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { workAlone } from "../../store/processes.js";
 import { isFeedUrl, isSmallWeb, resolveUrl } from "../../url.js";
-import { createText, orBadFile, readText, replaceText } from "../files.js";
+import { createText, readText, replaceText } from "../files.js";
 import { typed } from "../invocation.js";
 import type { HostChoice } from "../machine.js";
 import { addLoopbackHosts, createNetwork } from "../network.js";

@@ -19,11 +19,11 @@ import {
   type SealFile,
   type SourceFile,
 } from "../../author/blobs/file-contents.js";
-import { badFile, createTemporaryFile, type Draft } from "../../author/files.js";
+import { createTemporaryFile, type Draft } from "../../author/files.js";
 import { misuse, typed, typedHints } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
-import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { badFile, ifTwtxtError, TwtxtError } from "../../errors.js";
 import {
   address,
   flag,

@@ -126,12 +126,8 @@ async function listPage(c: ClientRequest, site: SiteMentions, { waiting, visits 
 async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
   const { settings } = await loadSite(machine, choice.settings);
   const store = openSiteData("seen-mentions", settings.feedUrl, machine);
-  const [held, shown, rejected] = await Promise.all([
-    Visits.open(store, "held", machine.now),
-    Visits.open(store, "shown", machine.now),
-    Visits.open(store, "rejected", machine.now),
-  ]);
-  return { held, shown, rejected };
+  const open = (state: MentionState) => Visits.open(store, state, machine.now);
+  return { held: await open("held"), shown: await open("shown"), rejected: await open("rejected") };
 }
 
 function toTab(state: MentionState): string {
