@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { openBucket, tryStore } from "../host/bucket.js";
 import { readAliases } from "../site/aliases.js";
@@ -11,6 +10,7 @@ import { readPrefix } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
 import { describeFullDisk } from "../store/disk.js";
 import { markInUse, processesUsing } from "../store/processes.js";
+import { retry } from "../store/retry.js";
 import { LastingRefusal } from "../store/s3-bucket.js";
 import { SqliteStore } from "../store/sqlite.js";
 import { systemCode } from "../store/sqlite-driver.js";
@@ -157,18 +157,35 @@ interface ServedStore {
  * down: pages and the feed need no store.
  */
 export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
-  const { store, folder } = data;
-  try {
-    const leave = await useWritableStore(data);
-    return { failure: null, ready: Promise.resolve(true), leave: () => closeStore(store, leave) };
-  } catch (error) {
-    const reason = folder === null ? error : unusable(folder, error);
-    const isTemporary = folder === null ? isOutage(reason) : ["ENOSPC", "EROFS"].includes(diskCode(reason));
-    if (!(reason instanceof TwtxtError) || !isTemporary) throw reason;
-    if (store instanceof SqliteStore) await store.prepareForServer();
-    const failure = `${reason.message} Until that changes, pages and the feed are served, and nothing is stored.`;
-    return { failure, ...waitForStore(data) };
-  }
+  const { store } = data;
+  const leaving = new AbortController();
+  const use = () => useWritableStore(data);
+  let using: Promise<(() => Promise<void>) | null> = use();
+  const failure = await using.then(
+    () => null,
+    (error) => describeOutage(error, data),
+  );
+  if (failure !== null) using = retry(use, { pauses: listPauses(), signal: leaving.signal }).catch(() => null);
+  const leave = async () => {
+    leaving.abort();
+    const release = await using;
+    if (store instanceof SqliteStore) store.close();
+    await release?.();
+  };
+  return { failure, ready: using.then((release) => release !== null && !leaving.signal.aborted), leave };
+}
+
+function* listPauses(): Generator<number> {
+  for (;;) yield RECHECK_MS;
+}
+
+/** Why nothing can be stored, sentences. @throws the error, if it will not pass by itself */
+async function describeOutage(error: unknown, { store, folder }: SiteStore): Promise<string> {
+  const reason = folder === null ? error : unusable(folder, error);
+  const isTemporary = folder === null ? isOutage(reason) : ["ENOSPC", "EROFS"].includes(diskCode(reason));
+  if (!(reason instanceof TwtxtError) || !isTemporary) throw reason;
+  if (store instanceof SqliteStore) await store.prepareForServer();
+  return `${reason.message} Until that changes, pages and the feed are served, and nothing is stored.`;
 }
 
 /** @throws TwtxtError unless there is space for more than the next write */
@@ -184,29 +201,6 @@ async function useWritableStore(data: SiteStore): Promise<() => Promise<void>> {
     await leave();
     throw error;
   }
-}
-
-async function closeStore(store: StreamingStore, leave: () => Promise<void>): Promise<void> {
-  if (store instanceof SqliteStore) store.close();
-  await leave();
-}
-
-/** Tries to use a store until that succeeds. */
-function waitForStore(data: SiteStore): Omit<ServedStore, "failure"> {
-  const leaving = new AbortController();
-  const waiting = (async () => {
-    for (;;) {
-      await sleep(RECHECK_MS, undefined, { signal: leaving.signal, ref: false }).catch(() => {});
-      if (leaving.signal.aborted) return null;
-      const leave = await useWritableStore(data).catch(() => null);
-      if (leave) return leave;
-    }
-  })();
-  const leave = async () => {
-    leaving.abort();
-    await closeStore(data.store, (await waiting) ?? nothing);
-  };
-  return { ready: waiting.then((used) => used !== null && !leaving.signal.aborted), leave };
 }
 
 /** As {@link useStore}, for a process that replaces all values: no other process may use the store, or start to. */
