@@ -6,13 +6,15 @@ import { askSite } from "./ask-site.js";
 export class AnswerMail {
   readonly #field: HTMLInputElement | null;
   readonly #url: string;
-  readonly #words: { checkMail: string; told: string };
 
   /** @param host - the element with the form; its data has the path of the endpoint */
-  constructor(host: HTMLElement, form: HTMLFormElement, words: { checkMail: string; told: string }) {
+  constructor(
+    host: HTMLElement,
+    form: HTMLFormElement,
+    private readonly words: { checkMail: string; told: string },
+  ) {
     this.#field = form.elements.namedItem("mail") as HTMLInputElement | null;
     this.#url = new URL(host.dataset.answers ?? "", document.baseURI).href;
-    this.#words = words;
   }
 
   /** As typed; empty for none. */
@@ -47,7 +49,7 @@ export class AnswerMail {
     if (mail === undefined || !this.#field || !label || !(state instanceof HTMLElement) || !text) return false;
     label.hidden = mail !== null;
     state.hidden = mail === null;
-    text.textContent = mail === "on" ? this.#words.told : this.#words.checkMail;
+    text.textContent = mail === "on" ? this.words.told : this.words.checkMail;
     this.#field.value = "";
     return true;
   }

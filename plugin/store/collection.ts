@@ -5,16 +5,20 @@ import type { Condition, Store } from "./store.js";
 
 /** The values of a folder by their ids. All methods throw TwtxtError `store-failed`, also for a damaged value. */
 export class Collection<T> {
-  /** @param folder - the start of all keys, with a slash at its end; an id is the rest */
+  /**
+   * @param folder - the start of all keys, with a slash at its end; an id is the rest
+   * @param toId - the id of what the methods are given, such as an address; default: the id itself
+   */
   constructor(
     private readonly store: Store,
     private readonly folder: string,
     private readonly schema: v.GenericSchema<unknown, T>,
+    private readonly toId = (id: string) => id,
   ) {}
 
   /** @returns `null` if there is none */
   async get(id: string): Promise<T | null> {
-    return (await readJson(this.store, this.folder + id, this.schema))?.value ?? null;
+    return (await readJson(this.store, this.#toKey(id), this.schema))?.value ?? null;
   }
 
   /** The ids of all values, in no order. */
@@ -39,21 +43,26 @@ export class Collection<T> {
 
   /** As {@link writeJson}. */
   write(id: string, value: T, condition?: Condition): Promise<string | null> {
-    return writeJson(this.store, this.folder + id, value, condition);
+    return writeJson(this.store, this.#toKey(id), value, condition);
   }
 
   /** As {@link update}. */
   update(id: string, change: (old: T | null) => T | null): Promise<T | null> {
-    return update(this.store, this.folder + id, this.schema, change);
+    return update(this.store, this.#toKey(id), this.schema, change);
   }
 
   async delete(id: string): Promise<void> {
-    await this.store.delete(this.folder + id);
+    await this.store.delete(this.#toKey(id));
   }
 
+  /** As {@link delete}. @returns whether it was there */
   async forget(id: string): Promise<boolean> {
-    const isThere = (await this.store.get(this.folder + id)) !== null;
+    const isThere = (await this.store.get(this.#toKey(id))) !== null;
     await this.delete(id);
     return isThere;
+  }
+
+  #toKey(id: string): string {
+    return this.folder + this.toId(id);
   }
 }

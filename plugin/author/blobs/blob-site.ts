@@ -59,7 +59,7 @@ function openBlobs(signer: Identity, { root, signal }: Pick<BlobSite, "root" | "
   const missing = "Give the plugin the option blobs: true, build and deploy.";
   const ask = siteApi({ root, signer, now, warn, missing, signal });
   const known = knownBlobs({ origin: new URL(root).origin, owner: signer.publicKey }, machine);
-  return new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
+  return new OwnBlobs(new BlobClient(ask, signer.publicKey), known, signer, now);
 }
 
 /**

@@ -1,6 +1,7 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, messages opened with the author's keys, and actions about senders.
 import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
 import { siteApi } from "../../http/site-api.js";
 import { readDomain } from "../../keys/address.js";
 import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
@@ -12,7 +13,7 @@ import {
   type SenderLookupOptions,
 } from "../../messages/lookup/sender-lookup.js";
 import { listReceipts } from "../../messages/plaintext.js";
-import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
+import { blockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
 import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import { type OpenedMessage, openMessages, receiptsAmong, type UnreadableMessage } from "../../messages/read/read.js";
 import type { OwnKeys } from "../../messages/sealing.js";
@@ -38,7 +39,7 @@ export type KeyComparison = Awaited<ReturnType<Mailbox["compareKey"]>>;
 
 export class Mailbox {
   readonly contacts: Contacts;
-  readonly blocked: BlockedSenders;
+  readonly blocked: ReturnType<typeof blockedSenders>;
   readonly readMarks: ReadMarks;
   readonly drafts: MessageDrafts;
   readonly lookup: Lookup;
@@ -49,10 +50,10 @@ export class Mailbox {
     readonly author: Author,
     readonly keys: OwnKeys,
     private readonly choice: OwnSiteChoice,
-    private readonly now: Clock,
+    readonly now: Clock,
   ) {
     this.contacts = new Contacts(author.store, now);
-    this.blocked = new BlockedSenders(author.store, now);
+    this.blocked = blockedSenders(author.store);
     this.readMarks = new ReadMarks(author.store);
     this.drafts = new MessageDrafts(author.store, keys, now);
     // The address has the host of the site, whose guests are looked up there.
@@ -120,20 +121,6 @@ export class Mailbox {
     return { wanted: messages.filter((one) => !isUnwanted(one)), deleted };
   }
 
-  /**
-   * Blocks a sender, whose messages are then deleted when they are opened.
-   *
-   * @param signer - the key that signed one of their messages; default: the known key of the address
-   * @throws TwtxtError `bad-usage` for the author's own address
-   */
-  async block(address: string, signer?: string): Promise<void> {
-    if (address === this.author.address) throw new TwtxtError("bad-usage", "You cannot block your own address.");
-    await this.blocked.block(
-      address,
-      signer ?? readGuestKey(address) ?? (await this.contacts.get(address))?.key ?? null,
-    );
-  }
-
   /** Looks an address up, and compares its key with the known one. @throws TwtxtError as `lookup` */
   async compareKey(address: string) {
     const pinned = await this.contacts.get(address);
@@ -167,9 +154,17 @@ export class Mailbox {
   }
 }
 
-/** Blocks a sender. @throws TwtxtError as `Mailbox.block` */
+/**
+ * Blocks a sender, whose messages are then deleted when they are opened.
+ *
+ * @param signer - the key that signed one of their messages; default: the known key of the address
+ * @throws TwtxtError `bad-usage` for the author's own address
+ */
 export async function blockSender(address: string, mailbox: Mailbox, signer?: string): Promise<Outcome> {
-  await mailbox.block(address, signer);
+  const { author, contacts, blocked, now } = mailbox;
+  if (address === author.address) throw new TwtxtError("bad-usage", "You cannot block your own address.");
+  const key = signer ?? readGuestKey(address) ?? (await contacts.get(address))?.key ?? null;
+  await blocked.write(address, { address, key, since: formatTimestamp(now()) });
   return {
     text: `${shownAddress(address)} is blocked. New messages from this sender are deleted when they are opened.`,
     undo: () => unblockSender(address, mailbox),
@@ -178,7 +173,7 @@ export async function blockSender(address: string, mailbox: Mailbox, signer?: st
 
 export async function unblockSender(address: string, { blocked }: Mailbox): Promise<Outcome> {
   const sender = shownAddress(address);
-  if (!(await blocked.unblock(address))) return { text: `${sender} was not blocked.`, isFailure: true };
+  if (!(await blocked.forget(address))) return { text: `${sender} was not blocked.`, isFailure: true };
   return { text: `${sender} is no longer blocked. Deleted messages do not come back.` };
 }
 

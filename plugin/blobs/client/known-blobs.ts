@@ -28,6 +28,7 @@ export type BlobState = v.InferOutput<typeof STATE>;
  * @see PROTOCOL 4, "Owner's proof"
  */
 export class KnownBlobs {
+  /** By the hashes of their keys, some of which are not valid keys of a store. */
   readonly #states: Collection<BlobState>;
 
   /**
@@ -35,12 +36,14 @@ export class KnownBlobs {
    * @param origin - of the site
    */
   constructor(store: Store, { origin, owner }: { origin: string; owner: string }) {
-    this.#states = new Collection(store, `newest/${hash("sha256", origin)}/${owner}/`, STATE);
+    this.#states = new Collection(store, `newest/${hash("sha256", origin)}/${owner}/`, STATE, (key) =>
+      hash("sha256", key),
+    );
   }
 
   /** @returns `null` for a blob that this machine has never seen */
   get(key: string): Promise<BlobState | null> {
-    return this.#states.get(toId(key));
+    return this.#states.get(key);
   }
 
   /** All states, in no order, and a message for each record that cannot be read. */
@@ -52,7 +55,7 @@ export class KnownBlobs {
 
   /** Records a state, unless a newer one is recorded. */
   async record(state: BlobState): Promise<void> {
-    await this.#states.update(toId(state.key), (old) => {
+    await this.#states.update(state.key, (old) => {
       return old === null || isLater(state.created, old.created) ? state : null;
     });
   }
@@ -82,11 +85,6 @@ export class KnownBlobs {
     if (proof.state === "right") await this.record({ key, created: proof.created, sha256, isDeleted: false });
     return proof;
   }
-}
-
-/** Some keys of blobs are not valid keys of a store. */
-function toId(key: string): string {
-  return hash("sha256", key);
 }
 
 /** How a site shows an older state than the known one, a clause; `null` if it does not. */

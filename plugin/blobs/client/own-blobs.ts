@@ -56,17 +56,12 @@ const UNSEALED =
  * @see PROTOCOL 4
  */
 export class OwnBlobs {
-  readonly client: BlobClient;
-  readonly known: KnownBlobs;
-  readonly #signer: Signer;
-  readonly #now: Clock;
-
-  constructor({ client, known, signer, now }: { client: BlobClient; known: KnownBlobs; signer: Signer; now: Clock }) {
-    this.client = client;
-    this.known = known;
-    this.#signer = signer;
-    this.#now = now;
-  }
+  constructor(
+    readonly client: BlobClient,
+    readonly known: KnownBlobs,
+    private readonly signer: Signer,
+    private readonly now: Clock,
+  ) {}
 
   /** The metadata of a blob, verified. @throws TwtxtError as {@link notFound} */
   async find(key: string): Promise<FoundBlob> {
@@ -118,7 +113,7 @@ export class OwnBlobs {
     const known = await this.known.get(key);
     const response = await this.client.delete(key);
     if (response || known) {
-      const created = await this.known.nextTime(key, this.#now());
+      const created = await this.known.nextTime(key, this.now());
       await this.known.record({ key, created, sha256: known?.sha256 ?? "", isDeleted: true });
     }
     return { response, known };
@@ -158,8 +153,8 @@ export class OwnBlobs {
   }
 
   async #signed(unsigned: Omit<BlobFields, "owner">): Promise<BlobFields> {
-    const blob = { ...unsigned, owner: this.#signer.publicKey };
-    const proof = signProof(blob, await this.known.nextTime(blob.key, this.#now()), this.#signer.sign);
+    const blob = { ...unsigned, owner: this.signer.publicKey };
+    const proof = signProof(blob, await this.known.nextTime(blob.key, this.now()), this.signer.sign);
     return { ...blob, properties: checkProperties({ ...blob.properties, ...proof }) };
   }
 

@@ -298,6 +298,7 @@ export const listBlocked = action({
   help: "lists the senders that you have blocked",
   async run(values, _, terminal) {
     const senders = await (await Mailbox.open(values, terminal)).blocked.list();
+    senders.sort((a, b) => (a.address < b.address ? -1 : 1));
     const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
     printData(senders, formatTable(rows), values, terminal);
     terminal.say(`${counted(senders.length, "sender")} blocked.`);

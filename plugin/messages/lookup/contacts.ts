@@ -23,25 +23,18 @@ const ContactRecord = v.object({
  */
 export type Contact = v.InferOutput<typeof ContactRecord>;
 
-/** The author's contacts. All methods throw TwtxtError `store-failed`. @see PROTOCOL 3.2, "Trust" */
-export class Contacts {
-  readonly #contacts: Collection<Contact>;
-
+/** The author's contacts, by their addresses. @see PROTOCOL 3.2, "Trust" */
+export class Contacts extends Collection<Contact> {
   constructor(
     store: Store,
     private readonly now: Clock,
   ) {
-    this.#contacts = new Collection(store, "contacts/", ContactRecord);
+    super(store, "contacts/", ContactRecord, addressHash);
   }
 
-  /** @returns `null` if no key is pinned */
-  get(address: string): Promise<Contact | null> {
-    return this.#contacts.get(addressHash(address));
-  }
-
-  /** All contacts, sorted by address. */
-  async list(): Promise<Contact[]> {
-    return (await this.#contacts.list()).sort((a, b) => (a.address < b.address ? -1 : 1));
+  /** Sorted by address. */
+  override async list(): Promise<Contact[]> {
+    return (await super.list()).sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
   /**
@@ -73,14 +66,8 @@ export class Contacts {
     });
   }
 
-  /** @returns whether the contact existed */
-  forget(address: string): Promise<boolean> {
-    return this.#contacts.forget(addressHash(address));
-  }
-
   async #change(found: Found, decide: (old: Contact | null) => Contact | null): Promise<Contact> {
-    const changed = await this.#contacts.update(addressHash(found.address), decide);
-    return changed ?? this.#toContact(found);
+    return (await this.update(found.address, decide)) ?? this.#toContact(found);
   }
 
   #toContact({ address, key, endpoint, byDns }: Found): Contact {

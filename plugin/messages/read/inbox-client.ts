@@ -72,15 +72,7 @@ export function toCursor({ created, id }: Pick<InboxMessage, "created" | "id">):
  * @see PROTOCOL 3.4, 5
  */
 export class InboxClient {
-  readonly #endpoint: string;
-  readonly #sleep: InboxClientOptions["sleep"];
-  readonly #ask: AskInbox;
-
-  constructor({ endpoint, ask, sleep }: InboxClientOptions) {
-    this.#endpoint = endpoint;
-    this.#ask = ask;
-    this.#sleep = sleep;
-  }
+  constructor(private readonly options: InboxClientOptions) {}
 
   /**
    * Lists messages, oldest first, with all their pages.
@@ -130,10 +122,10 @@ export class InboxClient {
     let count = 0;
     for (let path: string | null = first; path !== null; ) {
       if (paths.has(path) || paths.size >= MAX_PAGES)
-        throw refused(this.#endpoint + path, "the pages of this inbox form a loop");
+        throw refused(this.options.endpoint + path, "the pages of this inbox form a loop");
       const headers: Record<string, string> = etag === undefined || paths.size > 0 ? {} : { "if-none-match": etag };
       paths.add(path);
-      const answer: InboxAnswer = await this.#ask({ method: "GET", path, headers, expected: [304] });
+      const answer: InboxAnswer = await this.options.ask({ method: "GET", path, headers, expected: [304] });
       if (answer.status === 304) {
         answer.close();
         yield null;
@@ -141,7 +133,8 @@ export class InboxClient {
       }
       const messages: InboxMessage[] = this.#parse(await answer.text(), (json) => (json as unknown[]).map(parseItem));
       count += messages.length;
-      if (count > MAX_MESSAGES) throw refused(this.#endpoint + path, "it lists more messages than an inbox can have");
+      if (count > MAX_MESSAGES)
+        throw refused(this.options.endpoint + path, "it lists more messages than an inbox can have");
       yield { messages, etag: answer.headers.get("etag") };
       path = this.#nextPage(answer);
     }
@@ -149,7 +142,7 @@ export class InboxClient {
 
   /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */
   async delete(id: string): Promise<boolean> {
-    const answer = await this.#ask({ method: "DELETE", path: `/${encodeURIComponent(id)}` });
+    const answer = await this.options.ask({ method: "DELETE", path: `/${encodeURIComponent(id)}` });
     return !/^\s*\{\s*"deleted"\s*:\s*false\b/.test(await answer.text());
   }
 
@@ -186,7 +179,7 @@ export class InboxClient {
       } catch (error) {
         throwIfPermanent(error);
       }
-      if (!signal.aborted) await this.#sleep(Math.min(pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
+      if (!signal.aborted) await this.options.sleep(Math.min(pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
       if (signal.aborted) return;
       connect = () => this.#connect(subscription, lastId);
     }
@@ -195,7 +188,7 @@ export class InboxClient {
   /** @returns `null` if the host offers no streams */
   async #connect({ after, signal }: Subscription, lastId: string): Promise<Connection | null> {
     const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
-    const answer = await this.#ask({ method: "GET", path: pathAfter(after), headers, expected: [406], signal });
+    const answer = await this.options.ask({ method: "GET", path: pathAfter(after), headers, expected: [406], signal });
     if (/^text\/event-stream\b/i.test(answer.headers.get("content-type") ?? "")) return answer.chunks();
     answer.close();
     return null;
@@ -206,7 +199,7 @@ export class InboxClient {
     try {
       return read(JSON.parse(text));
     } catch (cause) {
-      const message = `${this.#endpoint} did not answer with sealed messages. Check that it is the URL of an inbox.`;
+      const message = `${this.options.endpoint} did not answer with sealed messages. Check that it is the URL of an inbox.`;
       throw new TwtxtError("bad-message", message, { cause });
     }
   }
@@ -218,10 +211,10 @@ export class InboxClient {
   #nextPage({ headers }: InboxAnswer): string | null {
     const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
     if (link === undefined) return null;
-    const own = new URL(this.#endpoint);
+    const own = new URL(this.options.endpoint);
     const next = canParseUrl(link, own.href) ? new URL(link, own) : null;
     if (next?.origin === own.origin && next.pathname === own.pathname) return next.search;
-    throw refused(this.#endpoint, "its next page is at another URL");
+    throw refused(this.options.endpoint, "its next page is at another URL");
   }
 }
 
