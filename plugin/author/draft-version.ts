@@ -21,3 +21,17 @@ export function toVersion({ page, edit }: DraftVersion): string {
 export function mayReplace(stored: DraftVersion, { page, edit, seen }: DraftSave): boolean {
   return toVersion(stored) === seen || (stored.page === page && stored.edit <= edit);
 }
+
+/** What a page is told about a save. */
+export interface SavedDraft {
+  id: string;
+  /** Its version, for the next save. */
+  seen: string;
+  /** When it was saved, for people; empty for one that was deleted. */
+  text: string;
+  warning: string | null;
+  /** Text that another page has saved, which comes before the text of this page. */
+  added?: string;
+  /** The path of the page that shows the draft, if it is another page. */
+  path?: string;
+}

@@ -1,4 +1,5 @@
 // plugin/browser/client-drafts.ts: saves the draft of a note or a message while it is typed, as its button does.
+import type { SavedDraft } from "../author/draft-version.js";
 
 const PAUSE_MS = 1000;
 const RETRY_MS = 5000;
@@ -11,18 +12,6 @@ export function saveWhileTyping(): void {
   const button = document.querySelector<HTMLButtonElement>("button[data-draft]");
   const state = document.querySelector<HTMLElement>("#draft-state");
   if (button?.form && state) new DraftSaver(button.form, button, state).start();
-}
-
-/** The answer of the client. */
-interface SavedDraft {
-  id: string;
-  seen: string;
-  text: string;
-  warning: string | null;
-  /** What another page has saved, which comes before the text. */
-  added?: string;
-  /** Of a page that shows the draft, if that is not this page. */
-  path?: string;
 }
 
 class DraftSaver {

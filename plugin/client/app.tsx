@@ -33,8 +33,7 @@ interface AppParts {
   session: Session;
   notices: Notices;
   rooms: readonly Room[];
-  /** The host of the site; `null` if there is none here. */
-  site: string | null;
+  site: Place["site"];
   machine: Pick<Machine, "say">;
   readAsset(file: string): Promise<string>;
 }
@@ -128,15 +127,12 @@ async function errorPage(
   return c.render(page, { title: FAILED });
 }
 
-interface ClientOptions {
+interface ClientOptions extends Pick<AppParts, "site" | "readAsset"> {
   /** 0 for a free port. */
   port: number;
   machine: Machine;
   choice: OwnSiteChoice;
-  /** The host of the site; `null` if there is none here. */
-  site: string | null;
   rooms: readonly CreateRoom[];
-  readAsset(file: string): Promise<string>;
   /** Shows a link with a token to the author. */
   announce(link: string): void;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Child, FC, JSX, PropsWithChildren } from "hono/jsx";
 import { useRequestContext } from "hono/jsx-renderer";
 import { DATES } from "../author/amounts.js";
-import type { DraftSave } from "../author/draft-version.js";
+import type { DraftSave, SavedDraft } from "../author/draft-version.js";
 import { typedHints } from "../author/invocation.js";
 import type { Machine } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
@@ -186,19 +186,6 @@ export const PageLinks: FC<{ pages: OtherPages; of: string }> = ({ pages: { newe
 /** Such as "20:45". */
 const TIMES = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 
-interface SavedDraft {
-  id: string;
-  /** Its version, for the next save. */
-  seen: string;
-  /** As an ISO date; `null` for one that was deleted. */
-  saved: string | null;
-  warning: string | null;
-  /** Text that another page has saved. The script puts it before the text of its page. */
-  added?: string;
-  /** The path of the page that shows the draft, if it is another page. */
-  path?: string;
-}
-
 /** Hidden fields that identify the draft of a form, and its page. */
 export const DraftFields: FC<{ id: string; seen: string }> = ({ id, seen }) => (
   <Fields fields={{ id, seen, page: randomUUID(), edit: "0" }} />
@@ -221,6 +208,11 @@ export function isForScript(c: ClientRequest): boolean {
   return c.req.header("accept") === "application/json";
 }
 
-export function draftSaved(c: ClientRequest, { saved, ...draft }: SavedDraft): Response {
-  return c.json({ ...draft, text: saved === null ? "" : `Draft saved at ${TIMES.format(new Date(saved))}` });
+/** @param saved - as an ISO date; `null` for one that was deleted */
+export function draftSaved(c: ClientRequest, saved: string | null, draft: Omit<SavedDraft, "text">): Response {
+  const answer: SavedDraft = {
+    ...draft,
+    text: saved === null ? "" : `Draft saved at ${TIMES.format(new Date(saved))}`,
+  };
+  return c.json(answer);
 }

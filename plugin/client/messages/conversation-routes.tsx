@@ -157,7 +157,7 @@ export function addDrafts({ routes, open, notices }: RoomParts): void {
     if (isForScript(c)) {
       const { draft, added } = await drafts.save(address, text, readSave(form));
       const saved = draft.text === "" ? null : draft.saved;
-      return draftSaved(c, { id: address, seen: toVersion(draft), saved, added, warning: added === "" ? null : BOTH });
+      return draftSaved(c, saved, { id: address, seen: toVersion(draft), added, warning: added === "" ? null : BOTH });
     }
     return notices.act(c, conversationPath(address), async () => {
       const { added } = await drafts.save(address, text, readSave(form));

@@ -66,8 +66,8 @@ export async function saveDraft(c: ClientRequest, { context, build }: ComposerPa
     await drafts.pictures.rememberPlace(form.place);
   }
   if (isForScript(c)) {
-    const [seen, path] = [toVersion(saved), draftPath(saved.id)];
-    return draftSaved(c, { id: saved.id, seen, saved: saved.saved, warning: isMoved ? MOVED : null, path });
+    const told = { id: saved.id, seen: toVersion(saved), warning: isMoved ? MOVED : null };
+    return draftSaved(c, saved.saved, { ...told, path: draftPath(saved.id) });
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
   if (draft.title === "" && draft.body === "" && text.seen === "") {
