@@ -1,6 +1,7 @@
 // netlify/environment.ts: reads the environment of a function on Netlify, and creates the options of its services.
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
+import { remember } from "../plugin/groups.js";
 import { openBucket } from "../plugin/host/bucket.js";
 import { logText } from "../plugin/host/log-line.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
@@ -39,8 +40,8 @@ export function byPlace<T>(settings: HostSettings, pages: SitePages, create: (op
   const work = new BackgroundWork();
   return (deploy: Deploy): { value: T; settled(): Promise<void> } => {
     const place = toPlace(deploy);
-    const value = values.get(place) ?? create(toServiceOptions(place, { settings, pages, background: work.add }));
-    values.set(place, value);
+    const site = { settings, pages, background: work.add };
+    const value = remember(values, place, () => create(toServiceOptions(place, site)));
     return { value, settled: () => work.settled() };
   };
 }

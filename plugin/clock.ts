@@ -2,11 +2,16 @@
 
 import * as v from "valibot";
 
+/** In milliseconds. */
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
 /** @returns the current time in milliseconds since 1970 */
 export type Clock = () => number;
 
 /** By how much the clocks of processes that share a store may differ. */
-export const SKEW_MS = 5 * 60_000;
+export const SKEW_MS = 5 * MINUTE;
 
 /**
  * Whether a stored time is still ahead. A time further ahead than it was ever stored comes from a wrong clock and counts as past.
@@ -27,9 +32,9 @@ export const ObservedClock = v.object({
 export type ObservedClock = v.InferOutput<typeof ObservedClock>;
 
 /** Runs are at most a day apart. After a longer pause, nobody knows whether time has passed or the clock has jumped. */
-const LONGEST_PAUSE_MS = 2 * 24 * 3600_000;
+const LONGEST_PAUSE_MS = 2 * DAY;
 /** Clocks of several machines may differ, and a run takes some time. */
-const BACKWARDS_MS = 3600_000;
+const BACKWARDS_MS = HOUR;
 
 /** @param before - what the last run saw; `null` for none */
 export function observeClock(before: ObservedClock | null, now: number): ObservedClock {
@@ -40,4 +45,12 @@ export function observeClock(before: ObservedClock | null, now: number): Observe
 /** When something is counted from that was stored at `time`: not before the last jump of the clock, since `time` may be of another clock. */
 export function countedSince(time: number, steadySince: number): number {
   return Math.max(time, steadySince);
+}
+
+/** The time that a job has. */
+export interface JobRun {
+  /** Once it returns true, the job starts nothing new. */
+  isOver(): boolean;
+  /** When the clock last jumped, in milliseconds since 1970. What was stored before may be younger than it seems. */
+  steadySince: number;
 }

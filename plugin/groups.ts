@@ -1,4 +1,4 @@
-// plugin/groups.ts: groups of items, and remembered values. Node.js has Map.groupBy from version 21 on.
+// plugin/groups.ts: groups and order of items, and remembered values. Node.js has Map.groupBy from version 21 on.
 
 /** Groups items by a key, in the order of their first items. */
 export function groupBy<K, T>(items: Iterable<T>, toKey: (item: T) => K): Map<K, T[]> {
@@ -23,4 +23,9 @@ export function remember<Key, Value>(
   const value = create();
   values.set(key, value);
   return value;
+}
+
+/** The order of two texts by their UTF-16 units, for `sort`. */
+export function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

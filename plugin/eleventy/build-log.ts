@@ -24,8 +24,8 @@ export class BuildLog {
     for (const warning of await this.#listWarnings(built)) this.#log(warning, "warn");
     for (const warning of [...blobs.warnings, ...written.warnings]) this.#log(warning, "warn");
     this.#logNotesOnce(event, built);
-    const { head, timeline, environment } = this.site;
-    const notes = [...report.notesOnOptions(this.site, environment.host.name), ...head.notes(), ...blobs.notes];
+    const { head, timeline } = this.site;
+    const notes = [...report.notesOnOptions(this.site), ...head.notes(), ...blobs.notes];
     for (const note of [...notes, timeline.note()]) if (note !== null) this.#log(note);
   }
 
@@ -46,7 +46,7 @@ export class BuildLog {
       ...head.warnings(),
       ...[mentions.warning(), moved].filter((warning) => warning !== null),
       ...report.warningsOnDocuments(discovery, urls),
-      ...(urls.hasBlobs() ? report.warningsOnHiddenPages(collections) : []),
+      ...(urls.has("blobs") ? report.warningsOnHiddenPages(collections) : []),
     ];
   }
 

@@ -9,9 +9,9 @@ import { MAX_LINKS } from "../text/post-links.js";
 import { canParseUrl, isLoopback } from "../url.js";
 import type { Collections } from "./eleventy.js";
 import { type Findings, listed, posts, sentenceAbout, shorten } from "./findings.js";
-import type { SiteMentions } from "./mentions/site-mentions.js";
 import { toItems } from "./posts/posts.js";
 import type { TwtsFromPosts } from "./posts/twts-from-posts.js";
+import type { SiteParts } from "./site-parts.js";
 import type { SiteUrls } from "./site-urls.js";
 
 const NAMED_IN_SUMMARY = 3;
@@ -53,8 +53,7 @@ export function warningsOnPosts(
     ...warningsOnCollections(twts, collections, configured),
     ...sentenceAbout(
       undated,
-      (files, count) =>
-        `${count} left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): ${files}. Add a date to the front matter, or run: npx eleventy-twtxt stamp`,
+      `{count} left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): {files}. Add a date to the front matter, or run: npx eleventy-twtxt stamp`,
     ),
     ...shorten(
       held.map(
@@ -70,23 +69,19 @@ export function warningsOnPosts(
     ),
     ...sentenceAbout(
       twts.postsWhere(({ isCut }) => isCut),
-      (files, count) =>
-        `${count} shortened in the feed, because a line must be shorter than 64 KiB: ${files}. The text ends with a link to the post.`,
+      `{count} shortened in the feed, because a line must be shorter than 64 KiB: {files}. The text ends with a link to the post.`,
     ),
     ...sentenceAbout(
       twts.postsWhere(({ links }) => links.length > MAX_LINKS),
-      (files, count) =>
-        `${count} with more than ${MAX_LINKS} links to other sites: ${files}. Mentions are sent to the first ${MAX_LINKS} of them.`,
+      `{count} with more than ${MAX_LINKS} links to other sites: {files}. Mentions are sent to the first ${MAX_LINKS} of them.`,
     ),
     ...sentenceAbout(
       twts.postsWhere(({ text }) => text !== "" && !VISIBLE.test(text)),
-      (files, count) =>
-        `${count} without a visible character: ${files}. Readers see an empty twt. Add some text, or leave the post out with twt: false.`,
+      `{count} without a visible character: {files}. Readers see an empty twt. Add some text, or leave the post out with twt: false.`,
     ),
     ...sentenceAbout(
       twts.postsWhere(({ isReplyWithoutFeed }) => isReplyWithoutFeed),
-      (files, count) =>
-        `${count} with a replyTo without the URL of a feed, so the author is not notified: ${files}. Write replyTo: "<hash> <feed url>".`,
+      `{count} with a replyTo without the URL of a feed, so the author is not notified: {files}. Write replyTo: "<hash> <feed url>".`,
     ),
   ];
 }
@@ -140,11 +135,11 @@ export function warningsOnMentions(found: ReturnType<Findings["take"]>): string[
 /** A warning about discovery documents below a path prefix, where they are not looked for. PROTOCOL 3.1 */
 export function warningsOnDocuments(
   documents: readonly { path: string }[],
-  urls: Pick<SiteUrls, "href" | "hasGuests" | "settings">,
+  urls: Pick<SiteUrls, "href" | "has" | "settings">,
 ): string[] {
   if (documents.length === 0 || urls.href("/") === "/") return [];
   const paths = documents.map(({ path }) => path).join(", ");
-  const [whose, solution] = urls.hasGuests()
+  const [whose, solution] = urls.has("guests")
     ? [
         "your address and of guests",
         "Forward requests for /.well-known/msg/ and /.well-known/salty/ there to this site.",
@@ -162,16 +157,14 @@ export function warningsOnHiddenPages(collections: Collections): string[] {
   );
   return sentenceAbout(
     hidden,
-    (files) =>
-      `Pages below ${PATHS.shared}/ cannot be reached, because public blobs are served there: ${files}. Give them another permalink.`,
+    `Pages below ${PATHS.shared}/ cannot be reached, because public blobs are served there: {files}. Give them another permalink.`,
   );
 }
 
 /** @param files - the files of previews that a real build removed */
 export function warningsOnPreviewFiles(files: readonly string[]): string[] {
   if (files.length === 0) return [];
-  const more = files.length > 3 ? `, and ${files.length - 3} more` : "";
-  return [`Removed files that a preview had left, such as drafts: ${files.slice(0, 3).join(", ")}${more}.`];
+  return [`Removed files that a preview had left, such as drafts: ${listed(files, 3)}.`];
 }
 
 /** A note for builds of `--serve` and `--watch`. @param output - the folder of the built site, such as `./_site/` */
@@ -198,7 +191,8 @@ export function noteOnPlainPages(urls: readonly string[], layout: string | null)
   return `${listed(urls)} ${are}. To give ${them} the look of your site, add the option layout: ${JSON.stringify(layout)}, which most of your pages use; layout: false means that ${they} stay${urls.length === 1 ? "s" : ""} plain.`;
 }
 
-export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: NonNullable<Settings["host"]>): string[] {
+export function notesOnOptions({ settings, urls, mentions, environment }: SiteParts): string[] {
+  const host = environment.host.name;
   const features = host === "static" && !settings.webmention ? mentions.featuresInUse() : [];
   const closed = settings.inbox === false ? [] : urls.inboxes().filter(({ endpoint }) => endpoint === null);
   const { comments } = mentionsOptions(settings);
@@ -208,14 +202,14 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
     closed.length > 0 &&
       `No inbox for ${closed.map(({ address }) => address).join(" and ")}: this host cannot receive private messages. ${OTHER_HOST}. If the inbox is at another site, set endpoint. Otherwise turn off this note with inbox: false.`,
     settings.blobs !== false &&
-      !urls.hasBlobs() &&
+      !urls.has("blobs") &&
       `No blobs are stored: this host cannot receive them. ${OTHER_HOST}, and do not set functions: false. Otherwise turn off this note with blobs: false.`,
     comments !== undefined &&
       comments !== false &&
-      !urls.hasComments() &&
+      !urls.has("comments") &&
       'No effect: the option "mentions.comments". Comments need a key (npx eleventy-twtxt keys create) and a host that receives mentions.',
     comments === undefined &&
-      urls.hasReceiver() &&
+      urls.has("mentions") &&
       settings.authors.length > 0 &&
       "Readers without a site can comment under your posts, with your approval: add mentions: { comments: true }, or comments: false to turn off this note.",
     settings.fediverse === BRIDGY &&
@@ -228,18 +222,11 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
   return notes.filter((note) => note !== false);
 }
 
-interface BuiltSite {
-  settings: Settings;
-  urls: Pick<SiteUrls, "hasBlobs" | "hasComments" | "hasFunctions" | "hasReceiver" | "inboxes">;
-  mentions: Pick<SiteMentions, "featuresInUse">;
-}
-
 export function formatSummary(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
   const silent = sentenceAbout(
     twts.postsWhere(({ text }) => text === ""),
-    (files, count) =>
-      ` ${count} without content left out: ${files}. Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.`,
+    ` {count} without content left out: {files}. Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.`,
     NAMED_IN_SUMMARY,
   );
   return `Wrote ${feed.path} (${feed.twts} ${feed.twts === 1 ? "twt" : "twts"})${archives}.${silent.join("")}`;

@@ -1,5 +1,6 @@
 // plugin/eleventy/findings.ts: texts that a build finds in pages and names in its warnings.
 import { remember } from "../groups.js";
+import { fillIn } from "../options/words.js";
 
 /** How many files or texts a warning names; the others are counted. */
 const NAMED = 5;
@@ -24,17 +25,14 @@ export class Findings {
 /**
  * A sentence about pages.
  *
- * @param say - writes it from the list of their files and their count, such as "2 posts"
+ * @param sentence - has `{files}` for the list of their files, and `{count}` for their count, such as "2 posts"
  * @returns one sentence; none if there are no pages
  */
-export function sentenceAbout(
-  pages: readonly { inputPath: string }[],
-  say: (files: string, count: string) => string,
-  limit = NAMED,
-): string[] {
+export function sentenceAbout(pages: readonly { inputPath: string }[], sentence: string, limit = NAMED): string[] {
   if (pages.length === 0) return [];
   const files = [...new Set(pages.map(({ inputPath }) => inputPath))];
-  return [say(listed(files, limit), posts(files.length))];
+  const values = { files: listed(files, limit), count: posts(files.length) };
+  return [fillIn(sentence, values)];
 }
 
 /** The first sentences, and the number of the others. */

@@ -119,7 +119,7 @@ export class SiteBuild {
   #readCommentedPosts({ schedule }: TwtsFromPosts): ReadonlyMap<string, "open" | "closed"> {
     const { settings, urls, environment } = this.site;
     const { comments } = mentionsOptions(settings);
-    if (!comments || !urls.hasComments()) return new Map();
+    if (!comments || !urls.has("comments")) return new Map();
     return new Map(
       schedule.dated.flatMap(({ post, timestamp }) => {
         const isOld = isTooOld(Date.parse(timestamp), environment.now(), comments);

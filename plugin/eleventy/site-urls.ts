@@ -6,7 +6,7 @@ import { inboxOptions } from "../options/inbox.js";
 import { mentionsOptions } from "../options/mentions.js";
 import { timelineOptions } from "../options/timeline.js";
 import type { Post, Settings } from "../options.js";
-import { type Bases, completeBases } from "../site/routes.js";
+import { type Bases, type Capability, completeBases, listCapabilities, type RoutedSite } from "../site/routes.js";
 import type { SiteSettings } from "../site/site.js";
 import { canParseUrl, decodePercent } from "../url.js";
 import type { BuildEnvironment } from "./build-environment.js";
@@ -23,6 +23,7 @@ export class SiteUrls {
   readonly bases: Bases;
   readonly #origin: string;
   #inboxes: readonly Inbox[] | null = null;
+  #capabilities: readonly Capability[] | null = null;
   /** The URLs of each template, as in Eleventy's `eleventy.contentMap`. */
   pages: Record<string, string[]> = {};
   /** The folder of the site's sources, such as `./src/`. */
@@ -41,42 +42,18 @@ export class SiteUrls {
 
   /** The endpoint for mentions, of this site or of another service; `null` for none. */
   endpoint(): string | null {
-    return this.settings.webmention ?? (this.hasReceiver() ? this.absolute(this.bases.webmention) : null);
+    return this.settings.webmention ?? (this.has("mentions") ? this.absolute(this.bases.webmention) : null);
   }
 
-  /** Whether the site receives its mentions itself. PROTOCOL 7 */
-  hasReceiver(): boolean {
-    const { mentions, webmention } = this.settings;
-    return mentions !== false && webmention === undefined && this.hasFunctions();
-  }
-
-  /** Whether readers without a site can comment under posts. PROTOCOL 2.6 */
-  hasComments(): boolean {
-    return this.hasReceiver() && this.settings.authors.length > 0 && Boolean(mentionsOptions(this.settings).comments);
+  /** Whether a capability of the site is on, and its host runs it. PROTOCOL 7 */
+  has(capability: Capability): boolean {
+    this.#capabilities ??= this.hasFunctions() ? listCapabilities(toRoutedSite(this.settings)) : [];
+    return this.#capabilities.includes(capability);
   }
 
   /** The feeds of the timeline: those that the site follows, without its own, whose twts are known. */
   feedsOfTimeline(): Settings["follow"] {
     return this.settings.follow.filter(({ url }) => url !== this.feedUrl());
-  }
-
-  hasLiveTimeline(): boolean {
-    return timelineOptions(this.settings) !== null && this.hasFunctions();
-  }
-
-  /** Whether the site has the inbox of an author. PROTOCOL 7 */
-  hasInbox(): boolean {
-    return authorsHere(this.settings).length > 0 && this.hasFunctions();
-  }
-
-  /** Whether readers without an address can write to the authors here and read the answers. PROTOCOL 3.5 */
-  hasGuests(): boolean {
-    return this.hasInbox() && inboxOptions(this.settings).guests !== false;
-  }
-
-  /** Whether the site stores blobs. PROTOCOL 7 */
-  hasBlobs(): boolean {
-    return this.settings.blobs !== false && this.hasFunctions();
   }
 
   /** The authors with their addresses and inboxes, which may be at another site. */
@@ -87,7 +64,7 @@ export class SiteUrls {
       user,
       address: `${user}@${host}`,
       key,
-      endpoint: endpoint ?? (this.hasInbox() ? this.absolute(`${this.bases.inbox}/${user}`) : null),
+      endpoint: endpoint ?? (this.has("inbox") ? this.absolute(`${this.bases.inbox}/${user}`) : null),
     }));
     return this.#inboxes;
   }
@@ -174,4 +151,15 @@ export class SiteUrls {
 /** The authors with an inbox at this site, if the host runs it. */
 export function authorsHere({ authors, inbox }: Pick<Settings, "authors" | "inbox">): Settings["authors"] {
   return inbox === false ? [] : authors.filter(({ endpoint }) => endpoint === undefined);
+}
+
+function toRoutedSite(settings: Settings): Omit<RoutedSite, "urls"> {
+  const { authors, blobs, fediverse } = settings;
+  return {
+    ...{ authors, blobs: blobs || null, ...(fediverse !== undefined && { fediverse }) },
+    isReceiver: settings.mentions !== false && settings.webmention === undefined,
+    timeline: timelineOptions(settings),
+    mentions: mentionsOptions(settings),
+    inbox: authorsHere(settings).length > 0 ? { guests: inboxOptions(settings).guests || null } : null,
+  };
 }

@@ -32,15 +32,12 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
     return html.reply(given(post) ?? this.page, given(label), this.page);
   });
-  config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
-    return html.mentions(given(post) ?? this.page, this.page);
-  });
-  config.addShortcode("twtxtContext", function (this: TemplateContext, post?: PostLike) {
-    return html.context(given(post) ?? this.page, this.page);
-  });
-  config.addShortcode("twtxtSyndication", function (this: TemplateContext, post?: PostLike) {
-    return html.syndication(given(post) ?? this.page, this.page);
-  });
+  const { mentions, context, syndication } = html;
+  for (const [name, write] of Object.entries({ Mentions: mentions, Context: context, Syndication: syndication })) {
+    config.addShortcode(`twtxt${name}`, function (this: TemplateContext, post?: PostLike) {
+      return write(given(post) ?? this.page, this.page);
+    });
+  }
   config.addGlobalData("twtxt", () => ({
     url: site.urls.feedUrl(),
     href: site.urls.hrefInTemplates(site.settings.path),

@@ -1,7 +1,7 @@
 // plugin/eleventy/unknown-mentions.ts: which of the texts that look like mentions a build warns about.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseJson } from "../http/read-mention-list.js";
+import { parseJson } from "../http/one-line.js";
 import type { Findings } from "./findings.js";
 import { replaceFile } from "./output/write-files.js";
 import type { Schedule } from "./posts/posts.js";

@@ -1,5 +1,6 @@
 // plugin/feed/feed.ts: feed parser and writer.
 import { TwtxtError } from "../errors.js";
+import { compareTexts } from "../groups.js";
 import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
 import { readSubject } from "./subject.js";
@@ -84,7 +85,7 @@ export function formatFeed(feed: {
   const lines = feed.twts
     .map(({ timestamp, text }) => ({ timestamp: requireInstant(timestamp), text: cleanText(text) }))
     .filter(({ text }) => text !== "")
-    .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
+    .sort((a, b) => compareTexts(a.timestamp, b.timestamp))
     .map(formatTwt);
   const long = lines.find((line) => isLongerThan(line, LINE_LIMIT - 1));
   if (long)

@@ -1,4 +1,5 @@
 // plugin/feed/followers.ts: followers of a feed, from the User-Agent of their clients.
+import { compareTexts } from "../groups.js";
 import { canParseUrl } from "../url.js";
 import { isNick } from "./mention.js";
 
@@ -103,9 +104,9 @@ export class FollowerList {
    * @param limit - the maximum number
    */
   list(limit: number): SeenFollower[] {
-    const all = [...this.#byUrl.values()].sort((a, b) => compare(b.lastSeen, a.lastSeen));
+    const all = [...this.#byUrl.values()].sort((a, b) => compareTexts(b.lastSeen, a.lastSeen));
     if (all.length <= limit) return all;
-    const regular = all.filter(isRegular).sort((a, b) => compare(a.firstSeen, b.firstSeen));
+    const regular = all.filter(isRegular).sort((a, b) => compareTexts(a.firstSeen, b.firstSeen));
     const others = all.filter((follower) => !isRegular(follower));
     const kept = new Set([...regular, ...others].slice(0, limit));
     return all.filter((follower) => kept.has(follower));
@@ -115,8 +116,4 @@ export class FollowerList {
 /** Whether a follower was seen on several days, UTC. */
 function isRegular({ firstSeen, lastSeen }: SeenFollower): boolean {
   return firstSeen.slice(0, 10) !== lastSeen.slice(0, 10);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -1,4 +1,5 @@
 // plugin/host/answers.ts: wires the mails with which readers are told of answers.
+import type { JobRun } from "../clock.js";
 import { coalesce } from "../concurrency.js";
 import { DailyShares } from "../http/daily-shares.js";
 import { answerEndpoints } from "../mentions/answers/answer-endpoints.js";
@@ -8,7 +9,6 @@ import { sendToReader } from "../mentions/inform/mail.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import { chooseAnswerWords } from "../options/answer-translations.js";
 import { chooseLanguage } from "../options/translations.js";
-import type { JobRun } from "./run-jobs.js";
 import { readValue, type ServiceOptions, SMTP_URL } from "./service-options.js";
 import { attempt } from "./work.js";
 

@@ -2,6 +2,7 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
+import { remember } from "../groups.js";
 import { problem } from "../http/respond.js";
 
 /** Maximum number of requests that wait on a connection. No browser pipelines even two. */
@@ -31,14 +32,10 @@ export class Connections {
    * Without this, a client that sends a thousand requests in one packet would make the server open a thousand files.
    */
   async run(socket: Duplex, response: ServerResponse, work: () => Promise<void>): Promise<void> {
-    const connection = this.#connections.get(socket) ?? {
-      current: null,
-      latestClosed: Promise.resolve(),
-      waiting: 0,
-      open: 0,
-    };
-    if (!this.#connections.has(socket)) socket.once("close", () => this.#idle.delete(socket));
-    this.#connections.set(socket, connection);
+    const connection = remember(this.#connections, socket, (): Connection => {
+      socket.once("close", () => this.#idle.delete(socket));
+      return { current: null, latestClosed: Promise.resolve(), waiting: 0, open: 0 };
+    });
     this.#idle.delete(socket);
     const previousClosed = connection.latestClosed;
     connection.latestClosed = new Promise((resolve) => response.once("close", resolve));

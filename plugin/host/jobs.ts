@@ -1,6 +1,7 @@
 // plugin/host/jobs.ts: the jobs of a site: its work that no request starts.
 
 import type { Blobs } from "../blobs/serve/blobs.js";
+import type { JobRun } from "../clock.js";
 import { ifTwtxtError } from "../errors.js";
 import type { KeptFeed } from "../http/followed-feeds.js";
 import { sweepNonces } from "../http/nonces.js";
@@ -18,7 +19,7 @@ import { findLoopbackHost } from "../url.js";
 import { copiedPosts } from "./copied-posts.js";
 import { twtFinder } from "./known-twts.js";
 import { CACHE_TAG, type MentionServices, OLD_LIST } from "./mentions.js";
-import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
+import { type Job, runJob, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 import { attempt, purgeTag } from "./work.js";

@@ -10,7 +10,7 @@ import { BlockList, Moderation } from "../mentions/receive/moderation.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
-import { readPrefix } from "../site/routes.js";
+import { type RouteName, readPrefix } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, MODERATION_SECRET, readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
@@ -79,16 +79,10 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     }),
     mentionsAtom: deferHandler(atom),
     mentionsFeed: deferHandler(feed),
-    comments: deferHandler(async () => (await comments()).handlers.comments),
-    comment: deferHandler(async () => (await comments()).handlers.comment),
-    guestFeed: deferHandler(async () => (await comments()).handlers.guestFeed),
     decision: deferHandler(async () => (await decider()).decisionPage({ links, received, moderation, siteIndex })),
-    answers: deferHandler(async () => (await answers()).handlers.answers),
-    answerLink: deferHandler(async () => (await answers()).handlers.answerLink),
-    mentions: deferHandler(async () => (await management()).mentions),
-    verifyMentions: deferHandler(async () => (await management()).verifyMentions),
-    importMentions: deferHandler(async () => (await management()).importMentions),
-    mention: deferHandler(async () => (await management()).mention),
+    ...deferHandlers(["comments", "comment", "guestFeed"], async () => (await comments()).handlers),
+    ...deferHandlers(["answers", "answerLink"], async () => (await answers()).handlers),
+    ...deferHandlers(["mentions", "verifyMentions", "importMentions", "mention"], management),
   };
 
   return {
@@ -110,6 +104,11 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
 /** A handler that is made when it is needed. @param make - returns the same one each time, if making it is expensive */
 function deferHandler(make: () => Promise<Handler>): Handler {
   return async (request, asked) => (await make())(request, asked);
+}
+
+/** Handlers that are made together when one of them is needed. */
+function deferHandlers<Name extends RouteName>(names: readonly Name[], make: () => Promise<Record<Name, Handler>>) {
+  return Object.fromEntries(names.map((name) => [name, deferHandler(async () => (await make())[name])]));
 }
 
 /**

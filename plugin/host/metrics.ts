@@ -1,4 +1,5 @@
 // plugin/host/metrics.ts: counts what a server does, in Prometheus' text format.
+import { remember } from "../groups.js";
 
 /** Name, type and help of each metric. Names and units follow Prometheus' conventions. */
 const METRICS = {
@@ -65,12 +66,8 @@ export class Metrics {
   }
 
   #findSample(metric: MetricName, labels: Labels): Sample {
-    const samples = this.#samples.get(metric) ?? new Map<string, Sample>();
-    this.#samples.set(metric, samples);
-    const key = formatLabels(labels);
-    const sample = samples.get(key) ?? { labels, value: 0, counts: [] };
-    samples.set(key, sample);
-    return sample;
+    const samples = remember(this.#samples, metric, () => new Map<string, Sample>());
+    return remember(samples, formatLabels(labels), () => ({ labels, value: 0, counts: [] }));
   }
 }
 

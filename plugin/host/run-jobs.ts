@@ -1,6 +1,6 @@
 // plugin/host/run-jobs.ts: runs jobs one after the other, each within its share of the time of a run. PROTOCOL 6
 import * as v from "valibot";
-import { type Clock, ObservedClock, observeClock } from "../clock.js";
+import { type Clock, type JobRun, ObservedClock, observeClock } from "../clock.js";
 import type { Log } from "../http/respond.js";
 import { readJson, writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
@@ -16,13 +16,6 @@ const LastRun = v.object({
   clock: ObservedClock,
 });
 export type LastRun = v.InferOutput<typeof LastRun>;
-
-export interface JobRun {
-  /** Once it returns true, the job starts nothing new. */
-  isOver(): boolean;
-  /** When the clock last jumped, in milliseconds since 1970. What was stored before may be younger than it seems. */
-  steadySince: number;
-}
 
 export interface Job {
   name: string;

@@ -88,15 +88,12 @@ function parseRequest(body: Uint8Array): DataRequest {
   if (!success) {
     throw new TwtxtError("bad-request", "Send one of read, hash, write and delete, with at most 200 keys.");
   }
-  const wrong = readKeys(output).find((key) => !isKey(key));
+  const keys = Object.values(output)
+    .flat()
+    .map((each: string | { key: string }) => (typeof each === "string" ? each : each.key));
+  const wrong = keys.find((key) => !isKey(key));
   if (wrong === undefined) return output;
   throw new TwtxtError("bad-request", `${JSON.stringify(wrong.slice(0, 80))} is not the key of a value.`);
-}
-
-function readKeys(asked: DataRequest): readonly string[] {
-  if ("read" in asked) return asked.read;
-  if ("hash" in asked) return asked.hash;
-  return "delete" in asked ? asked.delete : asked.write.map(({ key }) => key);
 }
 
 async function answerRequest(store: StreamingStore, asked: DataRequest): Promise<object> {

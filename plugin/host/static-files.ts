@@ -1,7 +1,8 @@
 // plugin/host/static-files.ts: finds files of a folder for visitors, and keeps small ones in memory.
 import type { Stats } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { join } from "node:path";
+import { isBelow } from "../site/real-path.js";
 
 /** The largest file that is kept in memory, and the size of all that are. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -80,6 +81,5 @@ function toVersion({ dev, ino, size, mtimeMs }: Stats): string {
 async function resolveInside(folder: string, path: string): Promise<string | null> {
   const root = await realpath(folder);
   const file = join(root, path);
-  const inside = relative(root, await realpath(file));
-  return inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside) ? null : file;
+  return isBelow(root, await realpath(file)) ? file : null;
 }

@@ -10,8 +10,6 @@ import { createVerify } from "../mentions/verify/verify.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 
-export type Verification = ReturnType<typeof mentionVerification>;
-
 export function mentionVerification(
   options: ServiceOptions,
   {

@@ -1,7 +1,8 @@
 // plugin/http/build-network.ts: what a build needs to read other sites and its own. Published as one file, because each
 // module costs a build up to 2 ms of CPU.
 import type { Clock } from "../clock.js";
-import { type Followed, type FollowedFeed, parseKeptFeeds, readFollowedFeeds } from "./followed-feeds.js";
+import type { FollowedFeed as Followed } from "../options/follow.js";
+import { type FollowedFeed, parseKeptFeeds, readFollowedFeeds } from "./followed-feeds.js";
 import { createGuard, type GuardOptions } from "./guard.js";
 
 export { twtsOfFeeds, unreadFeeds } from "./followed-feeds.js";

@@ -1,15 +1,14 @@
 // plugin/http/certificate-pins.ts: certificates of gemini servers, trusted on first use. PROTOCOL 2.8
 import { hash } from "node:crypto";
 import * as v from "valibot";
-import type { Clock } from "../clock.js";
+import { type Clock, DAY } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { Collection } from "../store/collection.js";
 import type { Store } from "../store/store.js";
 import type { ServerCertificate } from "../transport/small-web.js";
 
-const DAY_MS = 24 * 3600_000;
 /** A pinned certificate that was not seen for this long no longer counts, so that a lost one ends no feed for ever. */
-const FORGET_MS = 30 * DAY_MS;
+const FORGET_MS = 30 * DAY;
 
 /** Times are milliseconds since 1970. */
 const Pin = v.object({ fingerprint: v.string(), expires: v.number(), seen: v.number() });
@@ -33,7 +32,7 @@ export function certificatePins(store: Store, clock: Clock): CheckCertificate {
       const until = "The new one is accepted when the known one has expired, or was not seen for 30 days";
       throw new TwtxtError("unreachable", `${what}. ${until}.`);
     }
-    const isNoted = known?.fingerprint === fingerprint && known.seen > now - DAY_MS;
+    const isNoted = known?.fingerprint === fingerprint && known.seen > now - DAY;
     if (!isNoted) await pins.write(id, { fingerprint, expires, seen: now });
   };
 }

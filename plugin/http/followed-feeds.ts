@@ -7,6 +7,8 @@ import { findAuthorPage, findTwtPage } from "../feed/author-pages.js";
 import type { ParsedTwt } from "../feed/feed.js";
 import { twtHash, twtHashes } from "../feed/hash.js";
 import { formatTimestamp } from "../feed/timestamp.js";
+import { compareTexts } from "../groups.js";
+import type { FollowedFeed as Followed } from "../options/follow.js";
 import type { UnreadReason } from "../options/words.js";
 import { plainLines, shortened } from "../site/plain-lines.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
@@ -25,15 +27,9 @@ const TEXT_LIMIT = 1000;
 /** A validator that can be sent back in a header. */
 const VALIDATOR = /^[\x20-\x7e]{1,256}$/;
 
-interface KeptTwt {
+interface KeptTwt extends Pick<PlainTwt, "published" | "text" | "hash" | "hashV1" | "replyTo"> {
   /** As in the file. */
   timestamp: string;
-  /** `YYYY-MM-DDThh:mm:ssZ` */
-  published: string;
-  text: string;
-  hash: string;
-  hashV1: string;
-  replyTo: string | null;
 }
 
 const KEPT_FEED = v.object({
@@ -49,12 +45,6 @@ const KEPT_FEED = v.object({
 });
 
 export type KeptFeed = v.InferOutput<typeof KEPT_FEED>;
-
-/** A feed in the option `follow`. */
-export interface Followed {
-  nick: string;
-  url: string;
-}
 
 /** What is known of a followed feed. */
 export interface FollowedFeed extends Followed {
@@ -97,7 +87,7 @@ export async function readFollowedFeeds(
 ): Promise<FollowedFeed[]> {
   const byUrl = new Map(known.map((feed) => [feed.url, feed]));
   const last = (feed: Followed) => byUrl.get(feed.url)?.read ?? "";
-  const order = [...follow].sort((a, b) => (last(a) < last(b) ? 1 : Number(last(a) > last(b)) * -1));
+  const order = [...follow].sort((a, b) => compareTexts(last(b), last(a)));
   const read = await mapInParallel(order, FEEDS_AT_ONCE, async (feed) => ({
     ...feed,
     ...(await readFollowed(feed.url, byUrl.get(feed.url) ?? null, parts)),
@@ -179,7 +169,7 @@ async function readEnd(url: string, ask: Ask, signal: AbortSignal): Promise<Pars
 
 /** @param now - `YYYY-MM-DDThh:mm:ssZ` */
 function newestTwts(twts: readonly ParsedTwt[], feedUrl: string, now: string): KeptFeed["twts"] {
-  const sorted = twts.toSorted((a, b) => (a.instant < b.instant ? 1 : Number(a.instant > b.instant) * -1));
+  const sorted = twts.toSorted((a, b) => compareTexts(b.instant, a.instant));
   const future = sorted.filter(({ instant }) => instant > now).slice(-FUTURE_TWTS);
   const due = sorted.filter(({ instant }) => instant <= now);
   return [...future, ...due].slice(0, TWTS_PER_FEED).map((twt) => ({

@@ -22,11 +22,16 @@ export function oneLine(text: string, limit = LIMIT): string {
  * @param body - of a response, which may be anything else
  */
 export function readProblem(body: string): { code: string | null; detail: string | null } {
+  const { code, detail } = Object(parseJson(body));
+  const line = typeof detail === "string" ? oneLine(detail) : "";
+  return { code: typeof code === "string" ? code : null, detail: line === "" ? null : line };
+}
+
+/** @returns `null` for anything but JSON */
+export function parseJson(text: string): unknown {
   try {
-    const { code, detail } = Object(JSON.parse(body));
-    const line = typeof detail === "string" ? oneLine(detail) : "";
-    return { code: typeof code === "string" ? code : null, detail: line === "" ? null : line };
+    return JSON.parse(text);
   } catch {
-    return { code: null, detail: null };
+    return null;
   }
 }

@@ -2,6 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { type MentionList, parseMentionList } from "../site/mention-list.js";
 import type { Ask } from "./guard.js";
+import { parseJson } from "./one-line.js";
 
 const PAGE_BYTES = 1024 * 1024;
 const MAX_PAGES = 1000;
@@ -37,13 +38,4 @@ export async function readMentionList(
   const list = parseMentionList(parseJson(String(await response.bytes())));
   if (list) return list;
   throw new TwtxtError("unreachable", `${url} is not a list of mentions.`);
-}
-
-/** @returns `null` for anything else */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -100,11 +100,9 @@ export function json(value: unknown, init: { status?: number; headers?: Record<s
   });
 }
 
-export function line(text: string, init: { status?: number; headers?: Record<string, string> } = {}): Response {
-  return new Response(`${text}\n`, {
-    status: init.status ?? 200,
-    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...init.headers },
-  });
+export function line(text: string, status = 200): Response {
+  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
+  return new Response(`${text}\n`, { status, headers });
 }
 
 /** Whether `If-None-Match` names this version. Weak ETags match too: a CDN that compresses a response weakens its ETag. */

@@ -1,13 +1,10 @@
 // plugin/http/retry.ts: when to ask another site again: retry schedule, `Retry-After`, and how long a response is fresh.
-import { isAhead } from "../clock.js";
+import { DAY, isAhead, MINUTE } from "../clock.js";
 import { parseHttpDate } from "./conditions.js";
-
-const MINUTE = 60_000;
-const DAY_MS = 24 * 60 * MINUTE;
 
 /** Maximum number of attempts, and the period in which they are made. PROTOCOL 2.3 */
 const ATTEMPTS = 8;
-const PERIOD = 3 * DAY_MS;
+const PERIOD = 3 * DAY;
 
 /** The first pause and the factor of the following ones: seven pauses take 68 hours. */
 const FIRST_PAUSE = 10 * MINUTE;
@@ -74,7 +71,7 @@ export function freshUntil(headers: Record<string, string>, now: number): number
   const untilExpiry = Date.parse(headers.expires ?? "") - (Date.parse(headers.date ?? "") || now);
   const lifetime = maxAge === undefined ? untilExpiry || 0 : parseSeconds(maxAge);
   const left = lifetime - parseSeconds(headers.age ?? "");
-  return left > 0 ? now + Math.min(left, DAY_MS) : null;
+  return left > 0 ? now + Math.min(left, DAY) : null;
 }
 
 /** The first directive of each name counts. */

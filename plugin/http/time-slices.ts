@@ -57,12 +57,7 @@ export class TimeSlices {
 
   /** Like `Array.prototype.filter`. */
   async filter<T>(items: readonly T[], isWanted: (item: T) => boolean): Promise<T[]> {
-    const wanted: T[] = [];
-    for (const item of items) {
-      if (this.isOver) await this.next();
-      if (isWanted(item)) wanted.push(item);
-    }
-    return wanted;
+    return (await this.map(items, (item) => (isWanted(item) ? [item] : []))).flat();
   }
 }
 

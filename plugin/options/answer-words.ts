@@ -21,8 +21,3 @@ export const ANSWER_WORDS = {
 };
 
 export type AnswerWords = typeof ANSWER_WORDS;
-
-/** Replaces `{name}` by values. */
-export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (written, name) => values[name] ?? written);
-}

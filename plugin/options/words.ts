@@ -109,3 +109,8 @@ export function createWordChooser<T extends Record<string, string>>(translations
     return { ...words, ...Object.fromEntries(set) };
   };
 }
+
+/** Replaces `{name}` by values. */
+export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (written, name) => values[name] ?? written);
+}

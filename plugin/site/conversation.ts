@@ -1,5 +1,5 @@
 // plugin/site/conversation.ts: replies as a tree.
-import { remember } from "../groups.js";
+import { compareTexts, remember } from "../groups.js";
 
 export interface Entry {
   /** Unique. */
@@ -42,7 +42,7 @@ export function toThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
 export function newestThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
   return toThreads(entries)
     .map((thread) => ({ thread, at: newestTime(thread) }))
-    .sort((a, b) => compare(b.at, a.at) || compare(a.thread.entry.key, b.thread.entry.key))
+    .sort((a, b) => compareTexts(b.at, a.at) || compareTexts(a.thread.entry.key, b.thread.entry.key))
     .map(({ thread }) => thread);
 }
 
@@ -142,7 +142,7 @@ export class Conversations {
 }
 
 function sortedEntries<E extends Entry>(entries: Iterable<E>): E[] {
-  const sorted = [...entries].sort((a, b) => compare(a.at, b.at) || compare(a.key, b.key));
+  const sorted = [...entries].sort((a, b) => compareTexts(a.at, b.at) || compareTexts(a.key, b.key));
   const keys = new Set<string>();
   return sorted.filter(({ key }) => !keys.has(key) && keys.add(key));
 }
@@ -193,8 +193,4 @@ function listIndexes(parents: readonly number[]): number[] {
     }
   }
   return lists;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

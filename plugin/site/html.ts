@@ -18,6 +18,17 @@ export interface WrittenHtml {
 /** Values by name. A boolean attribute, such as `hidden`, has the value "". */
 export type Attributes = Readonly<Record<string, string>>;
 
+/** The attribute with the URL of an element in a page. */
+export const LINK_ATTRIBUTES: Readonly<Record<string, "href" | "src">> = {
+  a: "href",
+  area: "href",
+  img: "src",
+  video: "src",
+  audio: "src",
+  iframe: "src",
+  source: "src",
+};
+
 const VOID = new Set(["br", "img", "input", "link"]);
 
 const SPECIAL = /[&<>"]/;

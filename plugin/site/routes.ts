@@ -1,27 +1,18 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability =
-  | "mentions"
-  | "timeline"
-  | "comments"
-  | "answers"
-  | "inbox"
-  | "guests"
-  | "blobs"
-  | "site"
-  | "fediverse";
+export type Capability = Extract<(typeof ROUTES)[RouteName], { netlify: string }>["capability"];
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
 
 /** An endpoint of a site, on every host. */
-export interface SiteRoute extends Answers {
-  capability: Capability;
+export interface SiteRoute<CapabilityName = Capability, FunctionName = EndpointFunction> extends Answers {
+  capability: CapabilityName;
   /** The URL of the site's settings that the path belongs to. */
   base: Base;
   /** The function that answers on Netlify: `twtxt-<name>.mjs`. */
-  netlify: EndpointFunction;
+  netlify: FunctionName;
 }
 
 /** An endpoint of `eleventy-twtxt serve` itself, whatever the options of the site. Its path has no prefix. */
@@ -76,17 +67,7 @@ export function completeBases({ webmention, inbox }: Pick<Bases, "webmention" | 
   return { webmention, inbox, ...PATHS };
 }
 
-export type EndpointFunction =
-  | "mention"
-  | "mentions-json"
-  | "mentions-feed"
-  | "mentions-api"
-  | "timeline"
-  | "inbox"
-  | "guest"
-  | "blob"
-  | "site"
-  | "fediverse";
+export type EndpointFunction = Extract<(typeof ROUTES)[RouteName], { netlify: string }>["netlify"];
 
 const READING = ["GET", "HEAD", "OPTIONS"];
 
@@ -161,7 +142,7 @@ export const ROUTES = {
   blobs: { ...blob, below: "", methods: READING },
   blob: { ...blob, below: "/*", methods: ["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"] },
   shared: { ...blob, ...open, base: "shared", below: "/*" },
-} as const satisfies Record<string, Route>;
+} as const satisfies Record<string, SiteRoute<string, string> | ServerRoute>;
 
 export type RouteName = keyof typeof ROUTES;
 
@@ -186,7 +167,7 @@ export interface RoutedSite {
 }
 
 /** The capabilities that are on. */
-export function listCapabilities(site: RoutedSite): Capability[] {
+export function listCapabilities(site: Omit<RoutedSite, "urls">): Capability[] {
   const { isReceiver, authors, timeline, mentions, inbox, blobs, fediverse } = site;
   const hasComments = isReceiver && authors.length > 0 && Boolean(mentions.comments);
   const isOn: Record<Capability, boolean> = {

@@ -1,5 +1,6 @@
 // plugin/site/timeline.ts: the newest twts of the followed feeds, with the site's own twts of the same conversations.
 import * as v from "valibot";
+import { compareTexts } from "../groups.js";
 import type { UnreadReason } from "../options/words.js";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "./conversation.js";
 import { AUTHOR } from "./mention-list.js";
@@ -74,5 +75,5 @@ function listTwts({ entry, replies }: Thread<Entry & { twt: PlainTwt }>): PlainT
 }
 
 function byTime(a: PlainTwt, b: PlainTwt): number {
-  return a.published < b.published ? 1 : Number(a.published > b.published) * -1;
+  return compareTexts(b.published, a.published);
 }

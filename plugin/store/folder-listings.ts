@@ -1,5 +1,6 @@
 // plugin/store/folder-listings.ts: surveys of folders in a bucket, from listings that are kept in memory for two seconds.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { remember } from "../groups.js";
 import {
   checkPrefix,
   type EntryParts,
@@ -118,8 +119,7 @@ function toRoot(key: string): string {
 function apply(folders: Map<string, Folder>, key: string, change: "written" | "deleted"): void {
   const entry = parseEntry(key);
   if (!entry) return;
-  const folder = folders.get(entry.folder) ?? new Map();
-  folders.set(entry.folder, folder);
+  const folder = remember(folders, entry.folder, (): Folder => new Map());
   if (change === "written") folder.set(key, entry);
   else folder.delete(key);
 }

@@ -10,17 +10,8 @@ import remarkGfm from "remark-gfm";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
+import { LINK_ATTRIBUTES } from "../site/html.js";
 import { escapeText, linkText, type PageOfHtml } from "./text-from-plain-html.js";
-
-const LINKS: Record<string, "href" | "src"> = {
-  a: "href",
-  area: "href",
-  img: "src",
-  video: "src",
-  audio: "src",
-  iframe: "src",
-  source: "src",
-};
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
@@ -105,7 +96,7 @@ function removeMentions(tree: Root): void {
 
 function resolveLinks(tree: Root, page: PageOfHtml): void {
   visit(tree, "element", (node) => {
-    const attribute = LINKS[node.tagName];
+    const attribute = LINK_ATTRIBUTES[node.tagName];
     const link = attribute && node.properties[attribute];
     if (attribute && typeof link === "string") node.properties[attribute] = page.resolve(link);
   });

@@ -18,7 +18,7 @@ const AT = "2026-01-02T03:04:05Z";
 const HASH = "a3".repeat(32);
 
 /** A host that stores no blobs. */
-const STATIC = { hasBlobs: () => false, userAgent: () => "" };
+const STATIC = { has: () => false, userAgent: () => "" };
 
 function sharedBlobs(options: object): SharedBlobs {
   const settings = checkOptions({ url: "https://alice.example", nick: "alice", ...options });

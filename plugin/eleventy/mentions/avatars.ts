@@ -2,7 +2,8 @@
 import { hash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TwtxtError } from "../../errors.js";
+import { mapInParallel } from "../../concurrency.js";
+import { ifTwtxtError } from "../../errors.js";
 import { groupBy } from "../../groups.js";
 import type { Ask } from "../../http/guard.js";
 import { canParseUrl } from "../../url.js";
@@ -47,16 +48,13 @@ export async function loadAvatars(
   const cached = new Set(await readdir(folder).catch(() => []));
   const avatars = new Map<string, Avatar>();
   const wanted = [...new Set(urls)].filter((url) => canParseUrl(url)).slice(0, MAX_AVATARS);
-  const queue = groupBy(wanted, (url) => new URL(url).host).values();
-  const work = async () => {
-    for (const urlsOfHost of queue) {
-      for (const url of urlsOfHost) {
-        const avatar = (await readAvatar(url, folder, cached)) ?? (await fetchAvatar(url, ask, signal));
-        if (avatar) avatars.set(url, avatar);
-      }
+  const hosts = [...groupBy(wanted, (url) => new URL(url).host).values()];
+  await mapInParallel(hosts, CONCURRENT_HOSTS, async (urlsOfHost) => {
+    for (const url of urlsOfHost) {
+      const avatar = (await readAvatar(url, folder, cached)) ?? (await fetchAvatar(url, ask, signal));
+      if (avatar) avatars.set(url, avatar);
     }
-  };
-  await Promise.all(Array.from({ length: CONCURRENT_HOSTS }, work));
+  });
   await mkdir(folder, { recursive: true });
   for (const { name, content } of avatars.values()) if (!cached.has(name)) await writeFile(join(folder, name), content);
   return avatars;
@@ -69,16 +67,14 @@ async function readAvatar(url: string, folder: string, cached: ReadonlySet<strin
 
 /** @returns `null` if the response is not a picture or is too large, or if the request fails */
 async function fetchAvatar(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
-  try {
+  const read = async () => {
     const response = await ask(url, { maxBytes: MAX_BYTES, signal });
-    const content = await response.bytes();
-    const start = content.subarray(0, 16).toString("latin1");
-    const type = response.status === 200 ? IMAGE_TYPES.find(([, pattern]) => pattern.test(start)) : undefined;
-    return type ? { name: toFileName(url, type[0]), content } : null;
-  } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
+    return { status: response.status, content: await response.bytes() };
+  };
+  const found = await read().catch(ifTwtxtError(() => null));
+  const start = found?.content.subarray(0, 16).toString("latin1") ?? "";
+  const type = found?.status === 200 ? IMAGE_TYPES.find(([, pattern]) => pattern.test(start)) : undefined;
+  return found && type ? { name: toFileName(url, type[0]), content: found.content } : null;
 }
 
 function toFileName(url: string, extension: string): string {

@@ -35,7 +35,7 @@ export function createCommentSection(
 ): CommentSection | null {
   const { settings, urls } = assets;
   const [author] = urls.inboxes();
-  if (!comments || !author || !urls.hasComments()) return null;
+  if (!comments || !author || !urls.has("comments")) return null;
   const own = { words: comments.words, lang: settings.lang };
   const contact = chooseContactWords(lang, { ...own, words: inboxOptions(settings).words });
   const words = { ...contact, ...chooseCommentWords(lang, own) };
@@ -65,5 +65,5 @@ export function createCommentSection(
         ...(ownSite ? [fold(words.own, ownSite)] : []),
       ]),
     );
-  return { action, script: assets.commentScript(), ownPage: words.page, write };
+  return { action, script: assets.script("comments"), ownPage: words.page, write };
 }

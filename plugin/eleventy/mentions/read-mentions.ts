@@ -1,8 +1,9 @@
 // plugin/eleventy/mentions/read-mentions.ts: reads the received mentions from the published site.
 import { readFile } from "node:fs/promises";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
-import { mentionPages, parseJson, readMentionList } from "../../http/read-mention-list.js";
+import { parseJson } from "../../http/one-line.js";
+import { mentionPages, readMentionList } from "../../http/read-mention-list.js";
 import { type Author, type MentionList, type PublicMention, parseMentionList } from "../../site/mention-list.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
@@ -58,7 +59,7 @@ async function readLists(sources: MentionSources): Promise<KnownMentions> {
     }
     return { all: newest, syndication, warning: null };
   } catch (error) {
-    const reason = networkReason(error);
+    const reason = ifTwtxtError(({ message }) => message)(error);
     const former = await lastMentions(ask, sources);
     if (former === null) {
       const advice = sources.isHostChosen ? "" : STATIC_ADVICE;
@@ -95,18 +96,9 @@ export function cacheFile(live: string, list: string): string {
 
 /** @returns the published list, or the cached one; `null` if there is neither */
 async function lastMentions(ask: Ask, { live, file, cache, signal }: MentionSources): Promise<MentionList | null> {
-  try {
-    return await readMentionList(ask, file, FILE_BYTES, signal);
-  } catch (error) {
-    networkReason(error);
-    const json = parseJson(await readFile(cache, "utf8").catch(() => ""));
-    // The cache may be that of another site, from before a change of the options.
-    return Object(json).live === live ? parseMentionList(json) : null;
-  }
-}
-
-/** @throws any error that does not come from the network */
-function networkReason(error: unknown): string {
-  if (error instanceof TwtxtError) return error.message;
-  throw error;
+  const published = await readMentionList(ask, file, FILE_BYTES, signal).catch(ifTwtxtError(() => null));
+  if (published) return published;
+  const json = parseJson(await readFile(cache, "utf8").catch(() => ""));
+  // The cache may be that of another site, from before a change of the options.
+  return Object(json).live === live ? parseMentionList(json) : null;
 }

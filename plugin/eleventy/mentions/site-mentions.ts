@@ -104,7 +104,7 @@ export class SiteMentions {
 
   /** Reads the mentions, once per process: the component in the pages shows later ones. */
   async read(): Promise<void> {
-    if (this.#known || !this.urls.hasReceiver()) return;
+    if (this.#known || !this.urls.has("mentions")) return;
     const signal = AbortSignal.timeout(TOTAL_MS);
     this.#known = await readMentions({
       live: this.urls.absolute(PATHS.mentionsJson),
@@ -211,7 +211,7 @@ export class SiteMentions {
   }
 
   #renderList(permalink: string | null, asker: RenderedPage | undefined): string {
-    if (permalink === null || !this.urls.hasReceiver()) return "";
+    if (permalink === null || !this.urls.has("mentions")) return "";
     const target = this.urls.absolute(permalink);
     return this.languages.write(asker, (...form) => {
       const conversation = this.#allWithPlaces() && this.findConversation(permalink);
@@ -242,7 +242,7 @@ export class SiteMentions {
 
   /** The path of the list of all mentions for templates; `null` if there is none. */
   pageHref(): string | null {
-    return this.urls.hasReceiver() && this.#options.pages ? this.urls.hrefInTemplates(this.#folder) : null;
+    return this.urls.has("mentions") && this.#options.pages ? this.urls.hrefInTemplates(this.#folder) : null;
   }
 
   /** The features with which the author shows mentions; empty if the option is `false`. */
@@ -267,7 +267,7 @@ export class SiteMentions {
 
   /** The pictures, and the list for the next build if it is known. */
   files(): { path: string; content: string | Uint8Array }[] {
-    if (!this.urls.hasReceiver()) return [];
+    if (!this.urls.has("mentions")) return [];
     const mentions = this.#allWithPlaces();
     return [
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
@@ -302,7 +302,7 @@ export class SiteMentions {
     const shown = this.chooseLanguage(lang);
     return {
       json: this.urls.href(PATHS.mentionsJson),
-      script: this.assets.script(),
+      script: this.assets.script("mentions"),
       style: this.assets.style(),
       comments: createCommentSection(this.assets, this.#options, lang),
       endpoint: this.#options.form ? this.urls.endpoint() : null,

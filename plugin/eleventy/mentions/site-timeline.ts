@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { FollowedFeed } from "../../http/followed-feeds.js";
-import { parseJson } from "../../http/read-mention-list.js";
+import { parseJson } from "../../http/one-line.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { chooseWords } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
@@ -156,7 +156,7 @@ export class SiteTimeline {
   #listOptions(readHtml: HtmlReader, form: Parameters<WritePart>): MentionListOptions {
     return {
       ...this.mentions.listOptions(null, ...form),
-      json: this.urls.hasLiveTimeline() ? this.urls.href(PATHS.timelineJson) : null,
+      json: this.urls.has("timeline") ? this.urls.href(PATHS.timelineJson) : null,
       pictures: new Map(),
       ...(this.options && this.pageCount() > 1 && { perPage: this.options.perPage }),
       readHtml,

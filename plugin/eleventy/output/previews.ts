@@ -2,7 +2,7 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { authorError } from "../../errors.js";
-import { parseJson } from "../../http/read-mention-list.js";
+import { parseJson } from "../../http/one-line.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../../site/site.js";
 import { replaceFile } from "./write-files.js";

@@ -45,7 +45,7 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
   const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
   const aliases = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
-  const takesComments = urls.hasComments();
+  const takesComments = urls.has("comments");
   const closed = takesComments
     ? twts.schedule.dated.flatMap(({ post }) =>
         post.data.comments === false && post.url ? [urls.absolute(post.url)] : [],

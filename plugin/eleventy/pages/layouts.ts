@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { authorError } from "../../errors.js";
+import { remember } from "../../groups.js";
 import type { EleventyConfig, TemplateData } from "../eleventy.js";
 import { listed } from "../findings.js";
 
@@ -80,17 +81,16 @@ class Layouts {
 
   /** A layout and its parents, by their files; empty if there is no file. */
   findChain(name: string): readonly string[] {
-    const known = this.#chains.get(name);
-    if (known) return known;
-    const chain: string[] = [];
-    for (let next: string | undefined = name; next !== undefined; ) {
-      const file = this.findFile(next);
-      if (file === null || chain.includes(file)) break;
-      chain.push(file);
-      next = PARENT.exec(FRONT_MATTER.exec(this.#read(file))?.[1] ?? "")?.[1];
-    }
-    this.#chains.set(name, chain);
-    return chain;
+    return remember(this.#chains, name, () => {
+      const chain: string[] = [];
+      for (let next: string | undefined = name; next !== undefined; ) {
+        const file = this.findFile(next);
+        if (file === null || chain.includes(file)) break;
+        chain.push(file);
+        next = PARENT.exec(FRONT_MATTER.exec(this.#read(file))?.[1] ?? "")?.[1];
+      }
+      return chain;
+    });
   }
 
   #read(file: string): string {

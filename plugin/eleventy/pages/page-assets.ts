@@ -5,10 +5,12 @@ import { timelineOptions } from "../../options/timeline.js";
 import type { Settings } from "../../options.js";
 import type { SiteUrls } from "../site-urls.js";
 
-const SCRIPT = "twtxt-mentions.js";
-/** The first loads the second when a reader uses the form. */
-const CONTACT_SCRIPTS = ["twtxt-contact.js", "twtxt-contact-conversation.js"] as const;
-const COMMENT_SCRIPTS = ["twtxt-comments.js", "twtxt-comments-form.js"] as const;
+/** The first script of a form loads the second when a reader uses the form. */
+const SCRIPTS = {
+  mentions: ["twtxt-mentions.js"],
+  contact: ["twtxt-contact.js", "twtxt-contact-conversation.js"],
+  comments: ["twtxt-comments.js", "twtxt-comments-form.js"],
+} as const;
 const STYLE = "twtxt.css";
 
 /** The scripts and the stylesheet of a site, in the folder of its pages of mentions, or else of its timeline or contact page. */
@@ -20,17 +22,9 @@ export class PageAssets {
     readonly readAsset: (file: string) => Promise<string>,
   ) {}
 
-  script(): string {
-    return this.urls.hrefInTemplates(this.#folder() + SCRIPT);
-  }
-
-  contactScript(): string {
-    return this.urls.hrefInTemplates(this.#folder() + CONTACT_SCRIPTS[0]);
-  }
-
-  /** The path of the script that starts the form for comments, for templates. */
-  commentScript(): string {
-    return this.urls.hrefInTemplates(this.#folder() + COMMENT_SCRIPTS[0]);
+  /** The path of the script that starts a part of pages, for templates. */
+  script(part: keyof typeof SCRIPTS): string {
+    return this.urls.hrefInTemplates(this.#folder() + SCRIPTS[part][0]);
   }
 
   /** The path of the stylesheet, for templates; `null` for none. */
@@ -39,13 +33,13 @@ export class PageAssets {
   }
 
   async files(): Promise<{ path: string; content: string }[]> {
-    const hasMentions = this.urls.hasReceiver();
+    const hasMentions = this.urls.has("mentions");
     const hasTimeline = timelineOptions(this.settings) !== null;
-    const hasForm = this.urls.hasGuests();
+    const hasForm = this.urls.has("guests");
     const names = [
-      ...(hasMentions || this.urls.hasLiveTimeline() ? [SCRIPT] : []),
-      ...(hasForm ? CONTACT_SCRIPTS : []),
-      ...(this.urls.hasComments() ? COMMENT_SCRIPTS : []),
+      ...(hasMentions || this.urls.has("timeline") ? SCRIPTS.mentions : []),
+      ...(hasForm ? SCRIPTS.contact : []),
+      ...(this.urls.has("comments") ? SCRIPTS.comments : []),
       ...((hasMentions || hasTimeline || hasForm) && this.settings.styles ? [STYLE] : []),
     ];
     const folder = this.#folder();
@@ -55,7 +49,7 @@ export class PageAssets {
   /** The option whose page is in the same folder as the files, and its path. */
   home(): { option: string; path: string } {
     const timeline = timelineOptions(this.settings);
-    if (this.urls.hasReceiver() || !(timeline || this.urls.hasGuests())) {
+    if (this.urls.has("mentions") || !(timeline || this.urls.has("guests"))) {
       return { option: "mentions.pages", path: mentionsOptions(this.settings).pages || "/mentions/" };
     }
     return timeline

@@ -39,7 +39,7 @@ interface PluginPages {
   /** Number of pages. Called after the site's data is read. */
   count(): number;
   /** Prepares the HTML of a page. @param number - page number from 0 */
-  content(number: number, hrefs: readonly string[]): WritePart | Promise<WritePart>;
+  content(number: number): WritePart | Promise<WritePart>;
 }
 
 interface PageData {
@@ -83,11 +83,9 @@ function chooseLayout(own: string | undefined, ownOption: string, { layout }: Se
   return { layout: layout || undefined, layoutOption: "layout" };
 }
 
-function createLanguage(
-  all: readonly PluginPages[],
-  { settings, urls, languages }: SiteParts,
-): Parameters<EleventyConfig["addExtension"]>[1] {
-  const { nick, lang = "en" } = settings;
+function createLanguage(all: readonly PluginPages[], site: SiteParts): Parameters<EleventyConfig["addExtension"]>[1] {
+  const { urls, languages } = site;
+  const { nick, lang = "en" } = site.settings;
   return {
     outputFileExtension: "html",
     // Eleventy 3.0.0 calls a `permalink` function only if the language defines this option.
@@ -97,7 +95,10 @@ function createLanguage(
       return async ({ page, pagination: { pageNumber, hrefs } }: PageData) => {
         if (!pages) return "";
         const { title, layout } = pages;
-        const content = pageHeading(title) + languages.write(page, await pages.content(pageNumber, hrefs));
+        const write = await pages.content(pageNumber);
+        const around = [hrefs[pageNumber - 1], hrefs[pageNumber + 1]] as const;
+        const part: WritePart = (...form) => write(...form) + navigation(around, pages, site, form);
+        const content = pageHeading(title) + languages.write(page, part);
         const home = homeLink(urls.hrefInTemplates("/"), nick);
         return layout === undefined ? pageHtml(content, { title, lang, home }) : content;
       };
@@ -107,51 +108,47 @@ function createLanguage(
 
 function mentionPages({ settings, urls, mentions }: SiteParts): PluginPages[] {
   const { mentions: options } = settings;
-  if (options === false || options.pages === false || !urls.hasReceiver()) return [];
+  if (options === false || options.pages === false || !urls.has("mentions")) return [];
   const { pages: path } = options;
   const layout = chooseLayout(options.layout, "mentions.layout", settings);
   const content =
-    (number: number, hrefs: readonly string[]): WritePart =>
+    (number: number): WritePart =>
     (...form) =>
-      `${mentions.listOfPage(number + 1, ...form)}\n${navigation({ number, hrefs, name: "title" }, { urls, mentions }, form)}`;
+      `${mentions.listOfPage(number + 1, ...form)}\n`;
   const count = () => mentions.pageCount();
   const named = { name: "mentions", noun: "list of all mentions", tool: "twtxt.mentions" } as const;
   return [{ ...named, title: mentions.words.title, path, option: "mentions.pages", ...layout, count, content }];
 }
 
-interface NumberedPage {
-  /** From 0. */
-  number: number;
-  hrefs: readonly string[];
-  /** The name of the word for all these pages. */
-  name: "title" | "timeline";
-}
-
 /** Links to the pages before and after one of several; empty for a single page. */
 function navigation(
-  { number, hrefs, name }: NumberedPage,
-  { urls, mentions }: Pick<SiteParts, "urls" | "mentions">,
+  [before, after]: readonly [before: string | undefined, after: string | undefined],
+  { name }: PluginPages,
+  { urls, mentions }: SiteParts,
   [lang, isComplete]: Parameters<WritePart>,
 ): string {
   const words = mentions.chooseWords(lang);
   const toPath = (href: string) => (isComplete ? urls.href(href) : urls.hrefInTemplates(href));
   const link = (href: string | undefined, rel: string, text: string) =>
     href === undefined ? [] : [element("a", { href: toPath(href), rel }, text)];
-  const links = [...link(hrefs[number - 1], "prev", words.newer), ...link(hrefs[number + 1], "next", words.older)];
+  const links = [...link(before, "prev", words.newer), ...link(after, "next", words.older)];
   if (links.length === 0) return "";
-  const attributes = { class: "twtxt-around", ...mentions.toLangAttribute(lang), "aria-label": words[name] };
+  const attributes = {
+    class: "twtxt-around",
+    ...mentions.toLangAttribute(lang),
+    "aria-label": words[name === "timeline" ? name : "title"],
+  };
   return `${toHtml(element("nav", attributes, ...lines(links)))}\n`;
 }
 
-function timelinePage({ settings, urls, timeline, mentions }: SiteParts): PluginPages[] {
+function timelinePage({ settings, timeline, mentions }: SiteParts): PluginPages[] {
   if (timeline.options === null) return [];
   const { path } = timeline.options;
   const layout = chooseLayout(timeline.options.layout, "timeline.layout", settings);
   const title = mentions.words.timeline;
-  const content = async (number: number, hrefs: readonly string[]): Promise<WritePart> => {
+  const content = async (number: number): Promise<WritePart> => {
     const write = await timeline.html(number + 1);
-    return (...form) =>
-      `${write(...form)}\n${navigation({ number, hrefs, name: "timeline" }, { urls, mentions }, form)}`;
+    return (...form) => `${write(...form)}\n`;
   };
   const count = () => timeline.pageCount();
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
@@ -172,7 +169,7 @@ function contactPage({ settings, contact }: SiteParts): PluginPages[] {
 /** The page in the site's layout in which the endpoint answers people. The build takes it out of the site. */
 function endpointPage({ settings, urls, mentions, assets }: SiteParts): PluginPages[] {
   const layout = chooseLayout(mentionsOptions(settings).layout, "mentions.layout", settings);
-  if (!urls.hasReceiver() || layout.layout === undefined) return [];
+  if (!urls.has("mentions") || layout.layout === undefined) return [];
   const content = (): WritePart => () => {
     const style = assets.style();
     const link = style === null ? "" : `<link rel="stylesheet" href="${escapeHtml(style)}" ${KEEP}>\n`;

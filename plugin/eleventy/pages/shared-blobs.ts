@@ -1,6 +1,7 @@
 // plugin/eleventy/pages/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
 import type { MarkdownIt } from "markdown-it";
-import { authorError, TwtxtError } from "../../errors.js";
+import { mapInParallel } from "../../concurrency.js";
+import { authorError, ifTwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { show } from "../../options/messages.js";
 import type { Settings } from "../../options.js";
@@ -22,7 +23,7 @@ export class SharedBlobs {
 
   constructor(
     readonly settings: Settings,
-    readonly urls: Pick<SiteUrls, "absolute" | "hasBlobs" | "userAgent">,
+    readonly urls: Pick<SiteUrls, "absolute" | "has" | "userAgent">,
   ) {}
 
   /**
@@ -79,7 +80,7 @@ export class SharedBlobs {
         ({ text, files: [file] }) =>
           `${file}: broken link "${text}". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
       );
-    if (!this.urls.hasBlobs()) return { warnings: [...shorten(invalid), ...this.#withoutBlobs(links)], notes: [] };
+    if (!this.urls.has("blobs")) return { warnings: [...shorten(invalid), ...this.#withoutBlobs(links)], notes: [] };
 
     const { missing, fault } = await this.#findMissing(links);
     const broken = missing.map(({ text, files: [file] }) => {
@@ -94,34 +95,27 @@ export class SharedBlobs {
     const pages = links.flatMap(({ files }) => files).map((inputPath) => ({ inputPath }));
     const isOff = this.settings.blobs === false;
     const [where, advice] = isOff ? ["site", " Set the option blobs: true, or change the link."] : ["host", ""];
-    return sentenceAbout(
-      pages,
-      (files) => `Broken link "blob:...", because this ${where} stores no blobs: ${files}.${advice}`,
-    );
+    return sentenceAbout(pages, `Broken link "blob:...", because this ${where} stores no blobs: {files}.${advice}`);
   }
 
   async #findMissing<Link extends { text: string }>(
     links: readonly Link[],
   ): Promise<{ missing: Link[]; fault: string | null }> {
     const unknown = links.filter(({ text }) => !this.#found.has(text));
-    const result: { missing: Link[]; fault: string | null } = { missing: [], fault: null };
+    let fault: string | null = null;
     const [first] = unknown;
-    if (!first) return result;
+    if (!first) return { missing: [], fault };
     const { createGuard } = await import("../../http/build-network.js");
     const ask = createGuard({ userAgent: this.urls.userAgent(), ownUrl: first.text });
     const signal = AbortSignal.timeout(TOTAL_MS);
-    const queue = unknown.values();
-    const work = async () => {
-      for (const link of queue) {
-        if (result.fault !== null) return;
-        const answer = await exists(link.text, ask, signal);
-        if (typeof answer === "string") result.fault ??= answer;
-        else if (answer) this.#found.add(link.text);
-        else result.missing.push(link);
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, work));
-    return result;
+    const missing = await mapInParallel(unknown, CONCURRENCY, async (link) => {
+      if (fault !== null) return [];
+      const answer = await exists(link.text, ask, signal).catch(ifTwtxtError(({ message }) => message));
+      if (typeof answer === "string") fault ??= answer;
+      else if (answer) this.#found.add(link.text);
+      return answer === false ? [link] : [];
+    });
+    return { missing: missing.flat(), fault };
   }
 
   #createTargets(file: string | undefined): LinkTargets {
@@ -162,13 +156,8 @@ export class SharedBlobs {
 
 /** @returns whether the blob exists, or why the site could not answer */
 async function exists(url: string, ask: Ask, signal: AbortSignal): Promise<boolean | string> {
-  try {
-    const response = await ask(url, { method: "HEAD", maxBytes: 0, signal });
-    response.close();
-    if (response.status === 404) return false;
-    return response.status >= 400 ? `${url} answers ${response.status}.` : true;
-  } catch (error) {
-    if (error instanceof TwtxtError) return error.message;
-    throw error;
-  }
+  const response = await ask(url, { method: "HEAD", maxBytes: 0, signal });
+  response.close();
+  if (response.status === 404) return false;
+  return response.status >= 400 ? `${url} answers ${response.status}.` : true;
 }

@@ -40,7 +40,7 @@ export class SiteContact {
     if (!recipients.some((recipient) => this.#hasForm(recipient))) return cards.map(toHtml).join("\n");
     const href = this.assets.style();
     const style = href === null ? [] : [element("link", { rel: "stylesheet", href, [KEEP]: "" })];
-    const script = element("script", { type: "module", src: this.assets.contactScript(), [KEEP]: "" });
+    const script = element("script", { type: "module", src: this.assets.script("contact"), [KEEP]: "" });
     return [...style, ...cards, script].map(toHtml).join("\n");
   }
 
@@ -52,7 +52,7 @@ export class SiteContact {
 
   /** Answers to a reader go to an inbox at this site, so the author's own inbox must be here. */
   #hasForm({ user, endpoint }: Recipient): boolean {
-    return this.urls.hasGuests() && endpoint === this.urls.absolute(`${this.urls.bases.inbox}/${user}`);
+    return this.urls.has("guests") && endpoint === this.urls.absolute(`${this.urls.bases.inbox}/${user}`);
   }
 
   #card(recipient: Recipient, words: ContactWords, lang: string): MarkupElement {

@@ -1,6 +1,7 @@
 // plugin/eleventy/posts/posts.ts: selection of posts, and their timestamps in the feed.
 import { authorError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
+import { compareTexts } from "../../groups.js";
 import type { Settings } from "../../options.js";
 import type { CollectionItem, Collections } from "../eleventy.js";
 import { postClock, requirePermalink } from "./post-date.js";
@@ -54,7 +55,7 @@ export function schedulePosts(
   const timed = posts.map((post) => ({ post, time: timeOf(post) }));
   const wanted = timed
     .filter((entry): entry is { post: CollectionItem; time: number } => entry.time !== null)
-    .sort((a, b) => a.time - b.time || compare(requirePermalink(a.post), requirePermalink(b.post)));
+    .sort((a, b) => a.time - b.time || compareTexts(requirePermalink(a.post), requirePermalink(b.post)));
 
   const isFuture = ({ time }: { time: number }) => time > now;
   const { dated, moved } = assignSeconds(wanted.filter((entry) => !isFuture(entry)));
@@ -104,8 +105,4 @@ function createFilter(choice: (post: CollectionItem) => unknown): (post: Collect
 /** The items of a collection; empty if it is not a list, because a site's own collections can have any type. */
 export function toItems(collection: unknown): CollectionItem[] {
   return Array.isArray(collection) ? collection.filter((item) => typeof item?.inputPath === "string") : [];
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 // plugin/mentions/answers/readers.ts: the readers who want to be told of answers by mail. PROTOCOL 2.6
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import * as v from "valibot";
-import { type Clock, countedSince, isAhead } from "../../clock.js";
+import { type Clock, countedSince, DAY, HOUR, isAhead } from "../../clock.js";
 import { serialize } from "../../concurrency.js";
 import { listNetworks, SHARES } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
@@ -17,8 +17,6 @@ const MAX_READERS = 1000;
 /** Posts of one reader; the oldest are forgotten first. */
 const MAX_THREADS = 50;
 const KEY_BYTES = 18;
-const HOUR = 3600_000;
-const DAY = 24 * HOUR;
 const UNCONFIRMED = 2 * DAY;
 const UNUSED = 365 * DAY;
 /** Time limit for sending a mail, and the pause after a failure. */
@@ -230,7 +228,7 @@ export class AnswerReaders {
   /** @returns `new`: a mail may ask for the confirmation; `known`: a mail was sent today, by whomever; `refused` */
   async #count(guest: string, address: string, network: string): Promise<"new" | "known" | "refused"> {
     const { shares } = this.options;
-    const id = createHash("sha256").update(`${guest}\n${address}`).digest("hex");
+    const id = hash("sha256", `${guest}\n${address}`);
     // Without a share, one a day. A part after "+" leads to the same mailbox.
     const mailbox = { network: `mail ${address.toLowerCase().replace(/\+[^@]*/, "")}`, shares: 0 };
     const networks = [mailbox, ...listNetworks(network), { network: "all", shares: SHARES }];

@@ -1,7 +1,8 @@
 // plugin/mentions/answers/tell-readers.ts: writes and sends the mails that are due: confirmations and answers. PROTOCOL 2.6
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
-import { type AnswerWords, fillIn } from "../../options/answer-words.js";
+import type { AnswerWords } from "../../options/answer-words.js";
+import { fillIn } from "../../options/words.js";
 import type { SitePages } from "../../site/site.js";
 import type { ReaderMail } from "../inform/mail.js";
 import { readWords } from "../mention.js";
@@ -97,7 +98,7 @@ function findAnswers(reader: Reader, thread: string, { view, nick, pages }: Tell
 }
 
 function toName(text: string): string {
-  return createHash("sha256").update(text).digest("base64url").slice(0, 10);
+  return hash("sha256", text, "base64url").slice(0, 10);
 }
 
 /**
@@ -125,7 +126,7 @@ function answerMail(due: Due, answers: readonly Answer[], context: MailContext):
     reader.threads[thread ?? ""]?.waits,
     ...answers.map(({ name }) => name),
   ];
-  const id = createHash("sha256").update(names.join("\n")).digest("hex").slice(0, 32);
+  const id = hash("sha256", names.join("\n")).slice(0, 32);
   return {
     to: reader.address,
     subject,

@@ -1,11 +1,10 @@
 // plugin/mentions/inform/decision-links.ts: links in notifications with which the author decides about a held mention.
 import { createHmac } from "node:crypto";
-import type { Clock } from "../../clock.js";
+import { type Clock, DAY } from "../../clock.js";
 import { isSameSecret } from "../../http/secret.js";
 import type { StoredMention } from "../mention.js";
 import { toMentionVersion } from "../receive/event.js";
 
-const DAY = 86_400_000;
 const VALID_DAYS = 7;
 
 /**

@@ -1,7 +1,7 @@
 // plugin/mentions/inform/digest.ts: notifies the author of new mentions and messages, through each channel.
 import { hash } from "node:crypto";
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
+import { type Clock, HOUR } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -12,7 +12,6 @@ import type { Digest } from "./digest-text.js";
 const MENTION_LIMIT = 10_000;
 /** Time limit for sending, and the pause after a failure. */
 const LEASE = 10 * 60_000;
-const HOUR = 3600_000;
 /** News after this much silence is sent immediately. */
 const QUIET = HOUR;
 /** A mention may appear in the list some time after its `received`. */

@@ -1,7 +1,7 @@
 // plugin/mentions/inform/rebuild.ts: starts rebuilds of the site, within limits because builds cost money.
 import { hash } from "node:crypto";
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
+import { type Clock, DAY } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -10,7 +10,6 @@ import { publicMention } from "./list-json.js";
 import { postHook } from "./webhook.js";
 
 const KEY = "inform/rebuild";
-const DAY = 24 * 3600_000;
 /** The longest month, so that no billing month gets more than its limit. */
 const MONTH = 31 * DAY;
 /** Only changes among this many newest mentions start a build. */

@@ -1,4 +1,5 @@
 // plugin/mentions/networks/read-threads.ts: reads the threads of copies when they are due, and stores what is answered. PROTOCOL 2.7
+import { DAY, HOUR, MINUTE } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import type { Log } from "../../http/respond.js";
@@ -18,10 +19,6 @@ import { readMastodonThread } from "./mastodon.js";
 import type { Answer, Copy, NetworkName, ReadThread, Thread, ThreadParts } from "./network.js";
 import { NetworkError, readPause } from "./network-json.js";
 import { type Reading, THREAD_READINGS, ThreadReadings } from "./network-records.js";
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** Runs are not always on time. */
 const TOLERANCE = 5 * MINUTE;

@@ -4,7 +4,7 @@
 // senders of the same mention at once make two records.
 import { hash } from "node:crypto";
 import * as v from "valibot";
-import { type Clock, countedSince, isAhead } from "../../clock.js";
+import { type Clock, countedSince, HOUR, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
@@ -13,7 +13,6 @@ import { type Claim, PostedClaim } from "../mention.js";
 import { hostKey, listShares, type Requester } from "./allowance.js";
 
 const PENDING = "mentions/pending/";
-const HOUR = 3600_000;
 
 /** Retry times after the first attempt. After the last one the mention is dropped. PROTOCOL 2.4. */
 const ATTEMPTS = [1, 3, 7, 14, 24].map((hours) => hours * HOUR);

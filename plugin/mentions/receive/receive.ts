@@ -63,7 +63,7 @@ export function receiveMention({ siteIndex, moderation, claims, pending, site }:
     const answer = async () => {
       const [outcome, target] = await receive(form, address);
       const { status, text } = ANSWERS[outcome];
-      return isPage ? (await pages()).outcomePage(outcome, { status, target }, site) : line(text, { status });
+      return isPage ? (await pages()).outcomePage(outcome, { status, target }, site) : line(text, status);
     };
     const typed = { source: form.get("source") ?? "", target: form.get("target") ?? "" };
     const refuse = async (error: TwtxtError) => (await pages()).refusalPage(error, typed, site);

@@ -1,5 +1,5 @@
 // plugin/mentions/receive/verify-and-store.ts: verifies claims, immediately or later, and stores or removes their mentions.
-import type { Clock } from "../../clock.js";
+import type { Clock, JobRun } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { later } from "../../later.js";
@@ -17,12 +17,6 @@ const queues = later(() => import("../host-queue.js"));
 
 /** `waiting`: the source was not asked; `no verdict`: it did not answer. */
 export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
-
-interface VerificationRun {
-  isOver(): boolean;
-  /** In milliseconds since 1970. */
-  steadySince: number;
-}
 
 type Disproof = Extract<Proof, { outcome: "disproven" }>;
 
@@ -68,7 +62,7 @@ export class ClaimProcessor {
    * @param which - `due` for those whose time has come; `all` at the author's request
    * @param run - once `isOver` returns true, nothing more is started; `steadySince`: when the clock last jumped
    */
-  async verifyPending(which: "due" | "all", { isOver, steadySince }: VerificationRun): Promise<VerifiedPending> {
+  async verifyPending(which: "due" | "all", { isOver, steadySince }: JobRun): Promise<VerifiedPending> {
     const { pending, moderation } = this.options;
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     if (mentions.length > 0) await moderation.blockList?.refresh();

@@ -1,6 +1,6 @@
 // plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
 import { toInstant } from "../../feed/timestamp.js";
-import { groupBy } from "../../groups.js";
+import { compareTexts, groupBy } from "../../groups.js";
 import { isAttemptAhead } from "../../http/retry.js";
 import type { LedgerName, LedgerState, UnfinishedMention } from "./ledger-records.js";
 import type { LiveMention } from "./live-feed.js";
@@ -59,7 +59,7 @@ export function changesSince(known: LedgerState, live: FeedState, now: number, a
   ];
   const changes = findings
     .flatMap((finding) => ("kind" in finding ? [finding] : []))
-    .sort((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0));
+    .sort((a, b) => compareTexts(a.instant, b.instant));
   const waits = (change: Change): change is WaitingChange =>
     change.unfinished !== null && isAttemptAhead(change.unfinished.next, now);
   return {

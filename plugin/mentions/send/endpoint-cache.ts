@@ -1,6 +1,6 @@
 // plugin/mentions/send/endpoint-cache.ts: cache of discovered endpoints, shared by runs.
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
+import { type Clock, DAY } from "../../clock.js";
 import { mapInParallel, memoize } from "../../concurrency.js";
 import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
@@ -17,7 +17,6 @@ const CachedEndpoint = v.union([
   NoEndpoint,
 ]);
 
-const DAY = 24 * 3600_000;
 const WRITERS = 16;
 
 const FormRecord = v.object({

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
+import { compareTexts } from "../../groups.js";
 import { ifUnchanged, parseJson, readJson, updateValue, writeJson } from "../../store/json.js";
 import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
@@ -203,5 +204,5 @@ function toOutcome({ kind, ending }: LedgerName): LedgerEntry["outcome"] {
 function compareNames(a: LedgerName, b: LedgerName): number {
   const isWaiting = (name: LedgerName) => Number(name.kind === "retry");
   const sorted = ({ name }: LedgerName) => name.slice(name.indexOf("/"));
-  return isWaiting(b) - isWaiting(a) || (sorted(a) > sorted(b) ? -1 : sorted(a) < sorted(b) ? 1 : 0);
+  return isWaiting(b) - isWaiting(a) || compareTexts(sorted(b), sorted(a));
 }

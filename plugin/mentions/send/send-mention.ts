@@ -259,21 +259,13 @@ export function resultOfError(error: unknown): Result {
   return { ...result, outcome: error.code === "address-refused" ? "not-asked" : "failed" };
 }
 
+const OUTCOMES = { accepted: "sent", unavailable: "retry", "not-asked": "not-asked", refused: "failed" } as const;
+
 function resultOfAnswer(answer: Answer, { kind }: Change): Result {
-  const result = { ...NO_RESULT, ...answer, source: answer.source.url };
-  switch (answer.outcome) {
-    case "accepted":
-      return { ...result, outcome: "sent" };
-    case "unavailable":
-      return { ...result, outcome: "retry" };
-    case "not-asked":
-      return { ...result, outcome: "not-asked" };
-    case "refused":
-      // The receiver checked the source and did not find the mention, so it knows.
-      return kind === "gone" && (answer.status ?? 0) >= 400
-        ? { ...result, outcome: "sent", why: null }
-        : { ...result, outcome: "failed" };
-  }
+  const result = { ...NO_RESULT, ...answer, source: answer.source.url, outcome: OUTCOMES[answer.outcome] };
+  // The receiver checked the source and did not find the mention, so it knows.
+  const isKnown = kind === "gone" && answer.outcome === "refused" && (answer.status ?? 0) >= 400;
+  return isKnown ? { ...result, outcome: "sent", why: null } : result;
 }
 
 /**

@@ -1,6 +1,7 @@
 // plugin/mentions/verify/mention-in-html.ts: finds a link to the target in a page, and its author and text.
 import type { Element, Root } from "hast";
 import { findBase, hasRel, parseHtml } from "../../http/parse-html.js";
+import { LINK_ATTRIBUTES } from "../../site/html.js";
 import { shortenedAtWord } from "../../site/plain-lines.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
@@ -8,17 +9,6 @@ import { type Entry, readCard, readEntry } from "./microformats.js";
 import { findContent, hasClass, readContent } from "./page-content.js";
 import { EXCERPT_LIMIT, quoteText, TEXT_LIMIT, webUrlOrNull } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
-
-const LINKS: Record<string, "href" | "src"> = {
-  a: "href",
-  area: "href",
-  link: "href",
-  img: "src",
-  video: "src",
-  audio: "src",
-  source: "src",
-  iframe: "src",
-};
 
 /** An element and the innermost entry that contains it (or is it); `null` for none. */
 interface PlacedElement {
@@ -158,7 +148,7 @@ function* placedElements(tree: Root): Iterable<PlacedElement> {
 }
 
 function readLinks({ tagName, properties }: Element, base: string): string[] {
-  const attribute = LINKS[tagName];
+  const attribute = tagName === "link" ? "href" : LINK_ATTRIBUTES[tagName];
   const link = attribute && properties[attribute];
   const url = typeof link === "string" ? resolveUrl(link, base) : null;
   return url === null ? [] : [url];

@@ -2,6 +2,7 @@
 import { later } from "../../later.js";
 import { viaHost } from "../../site/mention-sentence.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
+import { isVisible } from "../../site/visible-name.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
 
@@ -28,7 +29,6 @@ const INVISIBLE =
 const SYNTAX = /[<>[\]#`]/g;
 /** A host in a name, with or without a port. */
 const HOST_NAME = /(?:[\p{L}\p{N}-]+\.)+(?:[\p{L}\p{N}-]{2,}|\d+)(?::\d+)?/gu;
-const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** A URL, up to a character that no URL contains. It does not start inside a word or another URL. */
 const BARE_URL = /(?<![A-Za-z0-9_=/&?%#@+])https?:\/\/[^\s<>"`]+/gi;
@@ -61,7 +61,7 @@ export function plainName({ author, identity }: Pick<StoredMention, "author" | "
   const { host } = new URL(identity);
   const namesOther = name.match(HOST_NAME)?.some((each) => each.toLowerCase() !== host) ?? false;
   const via = viaHost({ source: identity, author }) ?? (namesOther ? host : null);
-  const shown = VISIBLE.test(name) ? shortened(name, PLAIN_NAME_LIMIT) : host;
+  const shown = isVisible(name) ? shortened(name, PLAIN_NAME_LIMIT) : host;
   return via === null ? shown : `${shown}, via ${via}`;
 }
 

@@ -1,6 +1,6 @@
 // plugin/mentions/verify/verify.ts: verifies a claim at its source.
 import { serialize } from "../../concurrency.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
@@ -36,15 +36,14 @@ export function createVerify(parts: VerificationParts): Verify {
   const pages = new PageQueue();
   return async (claim) => {
     const context = createContext(claim, parts, pages);
-    try {
+    const verify = async (): Promise<Proof> => {
       const seen = await checkSource(claim, context);
       if (seen.outcome !== "proven") return seen;
       const mention = await resolveIdentity(seen, claim, context);
       if (siteIndex.isOwn(mention.identity)) return disproven("bad-source", "The source redirects to this site.");
       return { outcome: "proven", mention: await withHtml(mention) };
-    } catch (error) {
-      return toProof(error, context.isAskingSource());
-    }
+    };
+    return verify().catch(ifTwtxtError((error) => toProof(error, context.isAskingSource())));
   };
 }
 
@@ -134,17 +133,17 @@ async function resolveIdentity(
     (url) => comparableUrl(url) !== null && isSameHost(url, identity) && !isSameUrl(url, identity),
   );
   for (const url of new Set(others)) {
-    const other = await checkSource({ ...claim, source: url }, context).catch(unlessBlocked);
+    const other = await checkSource({ ...claim, source: url }, context).catch(
+      ifTwtxtError((error) => {
+        // Other failures at the source's own URL do not matter.
+        if (error.code === "blocked") throw error;
+        return null;
+      }),
+    );
     if (other?.outcome === "proven" && isSameSource(other, seen, url)) return other.mention;
     context.checkLimits();
   }
   return mention;
-}
-
-/** Other failures at the source's own URL do not matter. */
-function unlessBlocked(error: unknown): null {
-  if (error instanceof TwtxtError && error.code !== "blocked") return null;
-  throw error;
 }
 
 /** @param url - where the other one was found */
@@ -156,8 +155,7 @@ function isSameSource(other: SourceMention, seen: SourceMention, url: string): b
 }
 
 /** @param isOfSource - whether the last request was for the source's host. A redirect of it may lead anyone to a slow host. */
-function toProof(error: unknown, isOfSource: boolean): Proof {
-  if (!(error instanceof TwtxtError)) throw error;
+function toProof(error: TwtxtError, isOfSource: boolean): Proof {
   if (error.code === "unreachable")
     return { outcome: "unreachable", why: error.message, isTimeout: isOfSource && isTimeout(error) };
   return disproven(error.code, error.message);

@@ -56,7 +56,7 @@ export async function acceptMessage(
 
 /** Refusals are returned, not thrown, so that a full inbox does not fill the log. */
 function toResponse(decision: Refusal, now: number): Response {
-  if (decision === "known") return line("Message stored.", { status: 202 });
+  if (decision === "known") return line("Message stored.", 202);
   if (decision === "full") {
     const error = new TwtxtError("inbox-full", "This inbox is full. Try again later.");
     return problem(error, { "retry-after": String(FULL_RETRY) });

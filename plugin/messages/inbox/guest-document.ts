@@ -21,7 +21,7 @@ const HEADERS = {
 export function guestDocument(inboxUrl: string): Handler {
   const answer: Handler = async (request, { params }) => {
     const key = params.guest ?? "";
-    if (!isKeyText(key)) return line("Not found.", { status: 404 });
+    if (!isKeyText(key)) return line("Not found.", 404);
 
     const content = `${JSON.stringify({ endpoint: `${inboxUrl}/${key}`, key })}\n`;
     const etag = `"${hash("sha256", content, "base64url")}"`;

@@ -1,6 +1,6 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors and guests, with their handlers and jobs.
 import { setMaxListeners } from "node:events";
-import type { Clock } from "../../clock.js";
+import type { Clock, JobRun } from "../../clock.js";
 import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { DailyShares } from "../../http/daily-shares.js";
@@ -23,7 +23,7 @@ import { MESSAGE_BYTES } from "../sealed-bytes.js";
 import { Admission, type InboxLimits } from "./admission.js";
 import { acceptMessage, bodyOfMessage, type DeliveryParts, measureFullness } from "./deliver.js";
 import { listMessages } from "./list.js";
-import { StoredMessages, type SweepRun } from "./stored.js";
+import { StoredMessages } from "./stored.js";
 import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe.js";
 
 /** Streams that all guests can have open: anyone can make a key and open one. Without a stream, a guest polls the list. */
@@ -105,7 +105,7 @@ export class Inboxes {
     message: this.#handler("message", (request, inbox, { params }) => this.#delete(request, inbox, params.id ?? "")),
   };
 
-  async sweep(run: SweepRun): Promise<void> {
+  async sweep(run: JobRun): Promise<void> {
     const { users, limits, guests, store } = this.options;
     // One listing, which has the salts of senders too.
     const keys = await store.keys("inbox");

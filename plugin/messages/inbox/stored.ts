@@ -7,14 +7,13 @@
 //
 // The time `created` has fifteen digits, so that keys sort by time. Two processes that store a message at the same moment may
 // leave two records. The earlier one counts.
-import { type Clock, countedSince } from "../../clock.js";
+import { type Clock, countedSince, DAY, type JobRun } from "../../clock.js";
 import { mapInParallel } from "../../concurrency.js";
 import { parseEntry, type Store } from "../../store/store.js";
 import { sweep } from "../../store/sweep.js";
 
-const DAY_MS = 24 * 3600_000;
 /** Deletions are remembered for three more periods. PROTOCOL 3.3 */
-const PERIOD_MS = 30 * DAY_MS;
+const PERIOD_MS = 30 * DAY;
 const PERIODS_KEPT = 3;
 /** Messages deleted in one step of a sweep. */
 const BATCH = 50;
@@ -42,13 +41,6 @@ export interface InboxState {
   bytes: number;
   /** The latest time of a message, also of a deleted one; 0 for none. */
   newest: number;
-}
-
-export interface SweepRun {
-  /** When true, nothing more is started. */
-  isOver(): boolean;
-  /** When the clock last jumped, in milliseconds since 1970. Nothing is counted from an earlier time. */
-  steadySince: number;
 }
 
 /** The messages of all users. Changes are durable when they return. */
@@ -150,9 +142,9 @@ export class StoredMessages {
    * @param keys - of one inbox
    * @param retentionDays - `null` for no limit
    */
-  async sweep(user: string, keys: readonly string[], retentionDays: number | null, run: SweepRun): Promise<void> {
+  async sweep(user: string, keys: readonly string[], retentionDays: number | null, run: JobRun): Promise<void> {
     const { isOver, steadySince } = run;
-    const oldest = retentionDays === null ? 0 : this.now() - retentionDays * DAY_MS;
+    const oldest = retentionDays === null ? 0 : this.now() - retentionDays * DAY;
     const copies = parseMessages(keys.toSorted());
     const old = withoutCopies(copies).filter(({ created }) => countedSince(created, steadySince) < oldest);
     for (let start = 0; start < old.length && !isOver(); start += BATCH) {
