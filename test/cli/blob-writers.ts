@@ -25,7 +25,7 @@ export interface Writer {
    */
   write(server: BlobServer, step: () => void): Promise<void>;
   /** @returns a line for each wrong blob; a request without a response may or may not have taken effect */
-  findFaults(server: BlobServer): Promise<string[]>;
+  findFaults(server: Pick<BlobServer, "url">): Promise<string[]>;
 }
 
 /** @param name - prefix of the writer's keys, which no other client uses */

@@ -19,7 +19,12 @@ export function commentWriter(number: number, random: Random): Writer {
   let open: { id: string | null; text: string | null } | null = null;
   let count = 0;
 
-  const ask = async (server: BlobServer, method: "GET" | "POST" | "DELETE", path: string, fields?: object) => {
+  const ask = async (
+    server: Pick<BlobServer, "url">,
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    fields?: object,
+  ) => {
     const body = fields && Buffer.from(JSON.stringify(fields));
     const headers = body ? { "content-type": "application/json" } : {};
     const url = `${SETTINGS.url}/comments${path}`;

@@ -1,8 +1,6 @@
-import { spawn } from "node:child_process";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Sleep, sleep } from "../../plugin/store/retry.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { COMMAND } from "../helpers/paths.js";
 import { shortenPauses } from "../helpers/time-limits.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
 import { longCommand } from "./helpers.js";
@@ -30,32 +28,6 @@ async function follow({ machine, environment, allowing }: Correspondent, ...args
   const words = ["message", "follow", ...args, ...allowing];
   const { printed, end } = longCommand(machine.folder, words, { environment }, { sleep: sleepBriefly });
   ends.push(end);
-  return waiting(printed, end);
-}
-
-/** Runs it in a separate process, which a signal ends. */
-async function followProcess(
-  { machine, environment, allowing }: Correspondent,
-  args: string[],
-  signal: NodeJS.Signals,
-): Promise<Following> {
-  const words = [COMMAND, "message", "follow", ...args, ...allowing];
-  const child = spawn(process.execPath, words, { cwd: machine.folder, env: { ...process.env, ...environment } });
-  ends.push(() => child.kill("SIGKILL"));
-  const printed = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name].on("data", (data) => {
-      printed[name] += data;
-    });
-  }
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  return waiting(printed, () => {
-    child.kill(signal);
-    return ended;
-  });
-}
-
-async function waiting(printed: Following["printed"], end: Following["end"]): Promise<Following> {
   await expect.poll(() => printed.stderr).toContain("Stop with Ctrl-C.");
   return { printed, texts: () => printed.stdout.split("\n").filter((line) => line.startsWith("  ")), end };
 }
@@ -84,7 +56,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   it("shows each new message once, through a subscription, and stops at Ctrl-C", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "before");
-    const following = await followProcess(bob, [], "SIGINT");
+    const following = await follow(bob);
     for (const text of ["one", "two"]) {
       await alice.message("send", bob.address, text);
       await expect.poll(following.texts).toContain(`  ${text}`);
@@ -99,7 +71,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   it("--all starts with the existing messages, and --json prints a line for each", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "one\ntwo");
-    const following = await followProcess(bob, ["--all", "--json"], "SIGTERM");
+    const following = await follow(bob, "--all", "--json");
     const lines = () => following.printed.stdout.split("\n").slice(0, -1);
     // A message is printed only after the lookup of its sender.
     await expect.poll(lines).toHaveLength(1);

@@ -391,7 +391,7 @@ function killAt(at: number, isAnswered: boolean, bobs: Neighbour[], kill: () => 
 }
 
 describe("a command that is killed while it sends forty mentions", () => {
-  it.each([1, 2, 7, 16, 29, 40])(
+  it.each([7, 16])(
     "at POST request %i leaves the remaining mentions to the next run, which repeats no confirmed one",
     async (at) => {
       const { made, bobs, folder, args, arrived, expected } = await fortyMentions();

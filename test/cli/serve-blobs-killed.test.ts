@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { StoredBlobs } from "../../plugin/blobs/serve/stored.js";
 import { readJson } from "../../plugin/store/json.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
@@ -11,47 +11,41 @@ import { put } from "./blob-state.js";
 import { type Random, seededRandom, type Writer, writer } from "./blob-writers.js";
 import { commentWriter } from "./comment-writer.js";
 import { ALICES_DATA, type Blog } from "./helpers.js";
+import { serve } from "./server.js";
 
-/** The total of all sites. */
-const KILLS = Number(process.env.KILLS ?? 4);
-/** Sites that run in parallel, so that one uses the processor while another waits for the disk. */
-const SITES = 2;
+const KILLS = Number(process.env.KILLS ?? 2);
 const CLIENTS = 4;
 const DAY_MS = 24 * 3600_000;
 const CONTENTS = "blobs/contents/";
 const RECORD = v.object({ contents: v.optional(v.string()) });
 
-describe("the blobs and comments of eleventy-twtxt serve", () => {
-  const sites = Array.from({ length: SITES }, (_, number) => number);
-
-  it.concurrent.each(sites)(
-    `are those of the acknowledged requests after the process was killed ${KILLS / SITES} times at random moments: site %i`,
-    async (number) => {
-      const random = seededRandom(number);
-      const site = blobSite();
-      const writers = [
-        ...Array.from({ length: CLIENTS }, (_, i) => writer(`client-${i}`, seededRandom(number * CLIENTS + i))),
-        commentWriter(50 + number, seededRandom(50 + number)),
-      ];
-      for (let kills = 0; kills < KILLS / SITES; kills += 1) {
-        const server = await startBlobServer(site);
-        await expectIntact(server, site, writers);
-        await writeUntilKilled(server, writers, random);
-      }
+it(
+  `the blobs and comments of serve are those of the acknowledged requests after it was killed ${KILLS} times at random moments`,
+  async () => {
+    const random = seededRandom(0);
+    const site = blobSite();
+    const writers = [
+      ...Array.from({ length: CLIENTS }, (_, i) => writer(`client-${i}`, seededRandom(i))),
+      commentWriter(50, seededRandom(50)),
+    ];
+    for (let kills = 0; kills < KILLS; kills += 1) {
       const server = await startBlobServer(site);
       await expectIntact(server, site, writers);
-      await server.kill();
+      await writeUntilKilled(server, writers, random);
+    }
+    const server = await serve(site, ["--rate-limit", "0"]);
+    await expectIntact({ url: server.url, pid: process.pid }, site, writers);
+    await server.end();
 
-      const { all, named } = await sweptADayLater(new SqliteStore(join(site.folder, ALICES_DATA)));
-      expect(all).toEqual(named);
-      await eventually(async () => expect(temporaryFiles(site)).toEqual([]));
-    },
-    KILLS * 20_000,
-  );
-});
+    const { all, named } = await sweptADayLater(new SqliteStore(join(site.folder, ALICES_DATA)));
+    expect(all).toEqual(named);
+    await eventually(async () => expect(temporaryFiles(site)).toEqual([]));
+  },
+  KILLS * 20_000,
+);
 
 /** No blob or comment is lost or mixed, and the first write deletes the temporary files of earlier processes. */
-async function expectIntact(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
+async function expectIntact(server: Pick<BlobServer, "url" | "pid">, site: Blog, writers: Writer[]): Promise<void> {
   const { status } = await requestBlob(server, { key: "first", ...put(0, new Uint8Array()) });
   expect([200, 201]).toContain(status);
   await eventually(async () => {

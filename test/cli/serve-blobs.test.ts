@@ -18,6 +18,7 @@ import {
 } from "./blob-server.js";
 import { contentsOf, put, readText, textOf } from "./blob-state.js";
 import { ALICES_DATA, type Blog } from "./helpers.js";
+import { serve } from "./server.js";
 
 const MIB = 2 ** 20;
 const KEY = "quinces";
@@ -56,7 +57,7 @@ describe("a PUT request", () => {
     ["the previous blob", state],
   ])("that the client aborts leaves %s, and no temporary file", async (_name, before) => {
     const site = blobSite();
-    const server = await started(site);
+    const server = await serve(site);
     // The first write creates the folder.
     await requestBlob(server, { key: "other", ...put(1, new Uint8Array()) });
     if (before) await requestBlob(server, { key: KEY, ...put(before.metadataNumber, before.contents) });
@@ -132,7 +133,7 @@ describe("a PUT request", () => {
     await expect(requestBlob(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
     expect(temporaryFiles(site)).toHaveLength(1);
 
-    const again = await started(site);
+    const again = await serve(site);
     expect(await readText(again, KEY)).toBe(textOf(state));
     await requestBlob(again, { key: "other", ...put(1, new Uint8Array()) });
     await expect.poll(() => temporaryFiles(site)).toEqual([]);
