@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { hash, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
@@ -10,9 +10,9 @@ import { hashValue } from "../../plugin/store/copy.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { ALICES_DATA, type Blog, command, commandProcess, dataEnvironment, testTerminal } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, dataEnvironment, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
-import { freePort, type Server, serve, serveProcess, site } from "./server.js";
+import { freePort, type Server, serve, site } from "./server.js";
 
 const MIB = 2 ** 20;
 const BLOBS = { owners: [ALICE.publicKey], count: 100, bytes: 100 * MIB, maxBytes: 20 * MIB };
@@ -36,6 +36,12 @@ async function filled(values: Record<string, string> = { "mentions/one": "1", "m
   const store = new SqliteStore(join(alice.folder, ALICES_DATA));
   for (const [key, value] of Object.entries(values)) await store.put(key, Buffer.from(value));
   return alice;
+}
+
+/** The mark of another process, made from one of this process. */
+function markOf(pid: number, mark: string): string {
+  const [machine, , , number] = mark.split(".");
+  return `${machine}.${pid}.00000000.${number}`;
 }
 
 /** Runs a command on Alice's machine. */
@@ -72,7 +78,7 @@ describe("eleventy-twtxt backup", () => {
     const at = "2026-11-19T18:40:02Z";
     const bob = await feedServer({ [at]: `@<alice ${FEED}> hello` });
     const alice = blobSite();
-    const server = await serveProcess(alice, ["--allow-private-host", bob.host]);
+    const server = await serve(alice, ["--allow-private-host", bob.host]);
     const source = bob.twt(at);
     const form = new URLSearchParams({ source, target: FEED });
     expect((await fetch(`${server.url}/webmention`, { method: "POST", body: form })).status).toBe(200);
@@ -191,16 +197,21 @@ describe("eleventy-twtxt restore", () => {
   it("does not change the store of a running server", async () => {
     const alice = await filled();
     await type(alice, "backup", FILE);
-    const server = await serveProcess(alice);
+    const marks = join(alice.folder, ALICES_DATA, ".in-use");
+    const server = await serve(alice);
+    const [mark = ""] = readdirSync(marks);
+    await server.end();
+    expect(readdirSync(marks)).toEqual([]);
+    const running = markOf(process.ppid, mark);
+    writeFileSync(join(marks, running), "");
     const refused = await type(alice, "restore", FILE, "--force");
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(/^eleventy-twtxt: Process \d+ uses the data/),
+      expect.stringContaining(`eleventy-twtxt: Process ${process.ppid} uses the data`),
     ]);
-    await server.end("SIGKILL");
+    renameSync(join(marks, running), join(marks, markOf(spawnSync("true").pid, mark)));
     expect(await type(alice, "restore", FILE, "--force")).toMatchObject({ exitCode: 0 });
-    expect(existsSync(join(alice.folder, ALICES_DATA, ".in-use"))).toBe(true);
-    expect(readdirSync(join(alice.folder, ALICES_DATA, ".in-use"))).toEqual([]);
+    expect(readdirSync(marks)).toEqual([]);
   });
 
   it("exit 1: serve does not start during a restore, which would delete its new data", async () => {
@@ -212,8 +223,12 @@ describe("eleventy-twtxt restore", () => {
     const restoring = type(alice, "restore", "slow.tar.gz", "--force");
     const notes = join(alice.folder, ALICES_DATA, ".restoring/.in-use");
     await expect.poll(() => existsSync(notes) && readdirSync(notes)).toHaveLength(1);
-    const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0"]);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Process ${process.pid} is restoring a backup`)]);
+    const [mark = ""] = readdirSync(notes);
+    const another = join(notes, markOf(process.ppid, mark));
+    writeFileSync(another, "");
+    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Process ${process.ppid} is restoring a backup`)]);
+    rmSync(another);
     writeFileSync(slow, "no backup");
     expect(await restoring).toMatchObject({ exitCode: 1 });
     expect(await (await serve(alice)).end()).toBe(0);

@@ -115,7 +115,7 @@ describeWithoutKeychain("Ctrl-C", () => {
 
   it("stores no incomplete blob, and does not start the next upload", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(20 * 2 ** 20, name));
+    for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(10 * 2 ** 20, name));
     const ending = deferred();
     alice.operator = async (request, answer) => {
       if (request.method === "PUT") ending.resolve();

@@ -51,6 +51,7 @@ export interface SiteOptions {
   feed?: (text: string, url: string) => string | Buffer;
   /** Handlers that answer instead of the site, by path. */
   handlers?: (url: string) => Record<string, Answer>;
+  /** The rate limit of mentions; default: 10, so that a test of the limit takes few requests. */
   perMinute?: number;
   environment?: Record<string, string>;
 }
@@ -79,7 +80,7 @@ export async function checkedSite(options: SiteOptions = {}): Promise<CheckedSit
       requests.push(`${request.method} ${request.url}`);
       await (handlers[path] ?? site?.serveFile)?.(request, response);
     },
-    rateLimit: rateLimit({ perMinute: options.perMinute ?? 60, now: () => NOW }),
+    rateLimit: rateLimit({ perMinute: options.perMinute ?? 10, now: () => NOW }),
     trustedProxies: 0,
     log: () => {},
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CAROL, foundFor } from "../messages/neighbourhood.js";
 import { contactsOf, correspondents } from "./correspondent.js";
-import { blog, command } from "./helpers.js";
 import { describeWithoutKeychain } from "./machine.js";
+import { itRefusesUsage } from "./wrong-usage.js";
 
 describeWithoutKeychain("eleventy-twtxt contacts", () => {
   it("lists the known keys, and forgets one", async () => {
@@ -71,9 +71,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
 });
 
 describe("wrong usage of eleventy-twtxt contacts", () => {
-  const { folder } = blog(null);
-
-  it.each([
+  itRefusesUsage("contacts", [
     [["acept", "bob@bob.example"], 'contacts: there is no "acept". Did you mean "accept"?'],
     [["bob@bob.example"], 'contacts: there is no "bob@bob.example". Actions: list, accept, forget.'],
     [["accept"], "contacts accept: expected an address such as bob@bob.example."],
@@ -83,17 +81,5 @@ describe("wrong usage of eleventy-twtxt contacts", () => {
     ],
     [["forget", "bob"], 'contacts forget: expected an address such as bob@bob.example, got "bob".'],
     [["list", "bob@bob.example"], 'contacts list: expected no arguments, got "bob@bob.example".'],
-  ])("2: one line that says what to type: %j", async (args, line) => {
-    const outcome = await command(folder, ["contacts", ...args]);
-    expect(outcome).toEqual({
-      exitCode: 2,
-      stdout: "",
-      stderr: `eleventy-twtxt: ${line} Type: eleventy-twtxt contacts --help\n`,
-    });
-  });
-
-  it("--help has an example", async () => {
-    const { stdout } = await command(folder, ["contacts", "--help"]);
-    expect(stdout).toContain("Example:\n  $ eleventy-twtxt contacts");
-  });
+  ]);
 });

@@ -136,22 +136,14 @@ function environmentIn(folder: string, given: Record<string, string>) {
   return { ...process.env, ...dataEnvironment(folder), VISUAL: "", EDITOR: "", ...given };
 }
 
-/**
- * Runs `eleventy-twtxt ARGS` in a separate process.
- *
- * @param within - a program with arguments that runs the command
- */
+/** Runs `eleventy-twtxt ARGS` in a separate process. */
 export function commandProcess(
   folder: string,
   args: string[],
-  { input = "", environment = {}, within = [] }: CommandOptions & { within?: string[] } = {},
+  { input = "", environment = {} }: CommandOptions = {},
 ): Promise<Outcome> {
-  const words = [...within, process.execPath, COMMAND, ...args];
-  const child = spawn(words[0] ?? "", words.slice(1), {
-    cwd: folder,
-    env: environmentIn(folder, environment),
-    timeout: LONGEST_MS,
-  });
+  const env = environmentIn(folder, environment);
+  const child = spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env, timeout: LONGEST_MS });
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (data) => {

@@ -6,6 +6,7 @@ import { parseIdentity } from "../../plugin/keys/identity.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
 import { blog, commandProcess } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
+import { itRefusesUsage } from "./wrong-usage.js";
 
 describeWithoutKeychain("eleventy-twtxt keys create", () => {
   it("uses a file if there is no keychain, and says so and what to do next", async () => {
@@ -230,12 +231,7 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
     for (let at = 0; at + 12 <= secret.length; at += 6) expect(printed).not.toContain(secret.slice(at, at + 12));
   });
 
-  it("--help has an example", async () => {
-    const { stdout } = await keys(blog(null), "create", "--help");
-    expect(stdout).toContain("Example:\n  $ eleventy-twtxt keys create alice@alice.example\n");
-  });
-
-  it.each([
+  itRefusesUsage("keys", [
     [[], "keys: say what to do. Actions: create, show, backup, restore, import."],
     [["creat"], 'keys: there is no "creat". Did you mean "create"?'],
     [["delete"], 'keys: there is no "delete". Actions: create, show, backup, restore, import.'],
@@ -259,15 +255,7 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
       ["backup", "a@b.example"],
       "keys backup: the words are only shown on a terminal. Run it in one, or name a FILE for a copy.",
     ],
-  ])("2 bad-usage: %j", async (args, message) => {
-    const machine = blog(null);
-    expect(await keys(machine, ...args)).toEqual({
-      exitCode: 2,
-      stdout: "",
-      stderr: `eleventy-twtxt: ${message} Type: eleventy-twtxt keys --help\n`,
-    });
-    expect(machine.list(".")).toEqual([]);
-  });
+  ]);
 });
 
 describe("the author's data", () => {

@@ -5,6 +5,7 @@ import { BOB, foundFor, hostWith } from "../messages/neighbourhood.js";
 import { correspondents } from "./correspondent.js";
 import { blog, command } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf } from "./machine.js";
+import { itRefusesUsage } from "./wrong-usage.js";
 
 const KEX = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 const { folder } = blog(null);
@@ -96,21 +97,12 @@ describe("what eleventy-twtxt lookup shows", () => {
 });
 
 describe("wrong usage of eleventy-twtxt lookup", () => {
-  it.each([
+  itRefusesUsage("lookup", [
     [[], "lookup: expected an address such as bob@bob.example."],
     [
       ["bob@bob.example", "carol@carol.example"],
       "lookup: expected an address such as bob@bob.example, got 2 arguments.",
     ],
     [["bob"], 'lookup: expected an address such as bob@bob.example, got "bob".'],
-  ])("2: one line that says what to type: %j", async (args, line) => {
-    const { exitCode, stdout, stderr } = await command(folder, ["lookup", ...args]);
-    expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(line);
-  });
-
-  it("--help has an example", async () => {
-    const { stdout } = await command(folder, ["lookup", "--help"]);
-    expect(stdout).toContain("Example:\n  $ eleventy-twtxt lookup bob@bob.example");
-  });
+  ]);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { idOf, sealed } from "../messages/inbox/alices-inbox.js";
 import { correspondents } from "./correspondent.js";
-import { blog, command, testTerminal } from "./helpers.js";
+import { blog, command } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf } from "./machine.js";
-import { runCommandLine } from "./run-command-line.js";
+import { itRefusesUsage } from "./wrong-usage.js";
 
 const NINE = "See you at nine?\nOr later.";
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
@@ -33,37 +33,37 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.requests).toEqual(["POST 202", "GET 200", "GET 200"]);
   });
 
-  it.each([
-    ["list", ", 50 unread"],
-    ["read", ""],
-  ])("%s shows the newest 50, newest first, and requests no others; --all shows all", async (action, unread) => {
+  it("list and read show the newest 50, newest first, or all with --all, and one alone; they request no others", async () => {
     const { bob } = await correspondents(["bob"]);
     for (let n = 0; n < 52; n += 1) {
       const delivery = await fetch(bob.endpoint, { method: "POST", body: Uint8Array.from(sealed(n)) });
       expect(delivery.status).toBe(202);
     }
     const ids = Array.from({ length: 52 }, (_, n) => idOf(sealed(51 - n)));
-    bob.requests.length = 0;
-    const newest = await bob.message(action, "--json");
-    expect(JSON.parse(newest.stdout).map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 50));
-    expect(newest.stderr).toBe(
-      `50 messages${unread}, 50 unreadable.\nThere are older ones: eleventy-twtxt message ${action} --all shows all.\n`,
-    );
-    expect(bob.requests).toEqual(["GET 200"]);
-    const all = await bob.message(action, "--all", "--json");
-    expect(JSON.parse(all.stdout).map(({ id }: { id: string }) => id)).toEqual(ids);
-    expect(all.stderr).toBe(`52 messages${unread.replace("50", "52")}, 52 unreadable.\n`);
-  });
-
-  it("is requested alone by the start of its id, however many there are", async () => {
-    const { bob } = await correspondents(["bob"]);
-    for (let n = 0; n < 52; n += 1) await fetch(bob.endpoint, { method: "POST", body: Uint8Array.from(sealed(n)) });
-    const [oldest, newest] = [idOf(sealed(0)), idOf(sealed(51))];
-    for (const id of [newest, newest.slice(0, 7), oldest.slice(0, 8)]) {
+    const shown = async (...args: string[]) => {
       bob.requests.length = 0;
-      const { stdout } = await bob.message("read", id, "--json");
-      expect(JSON.parse(stdout)).toMatchObject([{ id: id.startsWith(oldest.slice(0, 7)) ? oldest : newest }]);
-      expect(bob.requests).toEqual(["GET 200"]);
+      const { stdout, stderr } = await bob.message(...args, "--json");
+      return { ids: JSON.parse(stdout).map(({ id }: { id: string }) => id), stderr, requests: [...bob.requests] };
+    };
+    for (const [action, unread] of [
+      ["list", ", 50 unread"],
+      ["read", ""],
+    ] as const) {
+      expect(await shown(action)).toEqual({
+        ids: ids.slice(0, 50),
+        stderr: `50 messages${unread}, 50 unreadable.\nThere are older ones: eleventy-twtxt message ${action} --all shows all.\n`,
+        requests: ["GET 200"],
+      });
+      const all = `52 messages${unread.replace("50", "52")}, 52 unreadable.\n`;
+      expect(await shown(action, "--all")).toMatchObject({ ids, stderr: all });
+    }
+    const [newest = "", oldest = ""] = [ids.at(0), ids.at(-1)];
+    for (const [start, id] of [
+      [newest, newest],
+      [newest.slice(0, 7), newest],
+      [oldest.slice(0, 8), oldest],
+    ] as const) {
+      expect(await shown("read", start)).toMatchObject({ ids: [id], requests: ["GET 200"] });
     }
   });
 
@@ -203,9 +203,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
 });
 
 describe("wrong usage of eleventy-twtxt message", () => {
-  const { folder } = blog(null);
-
-  it.each([
+  itRefusesUsage("message", [
     [
       [],
       "message: say what to do. Actions: send, reply, list, read, follow, delete, block, unblock, blocked, sent, outbox, retry, discard.",
@@ -232,18 +230,5 @@ describe("wrong usage of eleventy-twtxt message", () => {
     ],
     [["retry", "4f0c"], 'message retry: expected no arguments, got "4f0c".'],
     [["discard"], "message discard: expected an id of at least 4 characters such as 4f0c1a2b"],
-  ])("2: one line that says what to type: %j", async (args, line) => {
-    const terminal = testTerminal(folder, "2026-11-20T10:00:00Z", "");
-    expect(await runCommandLine(["message", ...args], terminal)).toBe(2);
-    const [error = "", ...others] = terminal.stderr;
-    expect([terminal.stdout, others]).toEqual([[], []]);
-    expect(error).toContain(line);
-    expect(error).toMatch(/^eleventy-twtxt: [^\n]* Type: eleventy-twtxt message --help$/);
-  });
-
-  it("--help has an example", async () => {
-    const { exitCode, stdout } = await command(folder, ["message", "send", "--help"]);
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain("Example:\n  $ eleventy-twtxt message send bob@bob.example");
-  });
+  ]);
 });

@@ -89,17 +89,10 @@ describe("eleventy-twtxt stamp", () => {
   it.each([
     ["a.11ty.js", "export const data = { date: '2026-01-02' }", "a script has no front matter"],
     ["json.md", '---json\n{"date":"2026-01-02"}\n---\n', 'its front matter is in "json", not in YAML'],
-    ["js.md", "---js\nprocess.exit(9)\n---\n", 'its front matter is in "js", not in YAML'],
-    ["toml.md", "---toml\ndate = 2026-01-02\n---\n", 'its front matter is in "toml", not in YAML'],
     [
       "computed.md",
       "---\neleventyComputed:\n  date: x\n---\n",
       "its date is computed, so a date in its front matter has no effect",
-    ],
-    [
-      "twice.md",
-      "---\ndate: 2026-01-02\ndate: 2026-01-02\n---\n",
-      "its front matter cannot be read: duplicated mapping key",
     ],
     ["changed.md", "---\ndate: 2026-01-05\n---\n", "its date has changed since the last build; build the site again"],
   ])("exit 1: %s is not changed, other files are stamped", async (name, content, why) => {
@@ -196,7 +189,7 @@ describe("a real site after stamp", () => {
     expect((await command(built.folder, ["stamp"])).stderr).toBe("Every post has a time of its own.\n");
   });
 
-  it.each(["UTC", "America/Los_Angeles"])("has the same feed, byte for byte (%s)", async (timeZone) => {
+  it("has the same feed, byte for byte, in another time zone", async () => {
     const files = {
       "posts/posts.json": '{"tags":"posts","permalink":"/{{ page.fileSlug }}/"}',
       "posts/day.md": post({ title: "Day", date: "2026-01-02" }),
@@ -205,13 +198,14 @@ describe("a real site after stamp", () => {
       "posts/timed.md": post({ title: "Timed", date: "2026-01-02T03:04:05Z" }),
       "posts/page.njk": "---\r\ntitle: Page\r\ndate: 2024-02-29\r\n---\r\n{{ title }}\r\n",
     };
-    const built = await site({ files, options: `{ timeZone: "${timeZone}" }` });
+    const options = '{ timeZone: "America/Los_Angeles" }';
+    const built = await site({ files, options });
     const feed = built.read("twtxt.txt") + built.read("twtxt-2024.txt");
     const stamped = await command(built.folder, ["stamp"]);
     expect(stamped).toMatchObject({ exitCode: 0 });
     expect(stamped.stdout.split("\n")).toHaveLength(5);
 
-    const again = await site({ files: {}, options: `{ timeZone: "${timeZone}" }`, site: built });
+    const again = await site({ files: {}, options, site: built });
     expect(again.read("twtxt.txt") + again.read("twtxt-2024.txt")).toBe(feed);
     expect(again.feed().twts).toHaveLength(4);
     expect((await command(built.folder, ["stamp"])).stderr).toBe("Every post has a time of its own.\n");
