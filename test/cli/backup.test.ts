@@ -12,7 +12,7 @@ import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { ALICES_DATA, type Blog, command, dataEnvironment, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
-import { freePort, type Server, serve, site } from "./server.js";
+import { freePort, type Server, serve, serveProcess, site } from "./server.js";
 
 const MIB = 2 ** 20;
 const BLOBS = { owners: [ALICE.publicKey], count: 100, bytes: 100 * MIB, maxBytes: 20 * MIB };
@@ -78,7 +78,7 @@ describe("eleventy-twtxt backup", () => {
     const at = "2026-11-19T18:40:02Z";
     const bob = await feedServer({ [at]: `@<alice ${FEED}> hello` });
     const alice = blobSite();
-    const server = await serve(alice, ["--allow-private-host", bob.host]);
+    const server = await serveProcess(alice, ["--allow-private-host", bob.host]);
     const source = bob.twt(at);
     const form = new URLSearchParams({ source, target: FEED });
     expect((await fetch(`${server.url}/webmention`, { method: "POST", body: form })).status).toBe(200);
