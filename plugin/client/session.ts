@@ -214,11 +214,9 @@ async function isOurs({
  * @returns `null` for no such connection. A closed socket is not established: Linux lists it as root's.
  */
 export function findOwner(table: string, local: string, remote: string): number | null {
-  for (const line of table.split("\n")) {
-    const [, from = "", to = "", state, , , , user] = line.trim().split(/\s+/);
-    if (state === ESTABLISHED && from.endsWith(local) && to.endsWith(remote)) return Number(user);
-  }
-  return null;
+  // The lines are not split: a busy machine has thousands of connections.
+  const [, user] = new RegExp(`${local} \\S*${remote} ${ESTABLISHED} \\S+ \\S+ \\S+ +(\\d+) `).exec(table) ?? [];
+  return user === undefined ? null : Number(user);
 }
 
 /** One end of a connection as the table writes it: `0100007F:0050` for port 80 of 127.0.0.1 on little-endian machines. */

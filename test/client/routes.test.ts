@@ -35,13 +35,10 @@ const HOSTILE_VALUES = [
   "..",
   "/etc/passwd",
   "-rf",
-  "\0",
-  "a\r\nset-cookie: a=b",
+  "a\0\r\nset-cookie: a=b",
   "__proto__",
-  "<script>alert(1)</script>",
-  "{{ 7 }}",
-  "javascript:alert(1)",
-  "9".repeat(5000),
+  "javascript:{{ 7 }}<script>alert(1)</script>",
+  "9".repeat(1000),
   "",
 ];
 const FIELDS = [
@@ -188,11 +185,12 @@ describeWithoutKeychain("each route of the client", () => {
           route.method === "GET"
             ? await visitor.get(`${path}?${new URLSearchParams(value.length > 100 ? { id: value } : fields)}`)
             : await visitor.post(path, fields);
-        const about = [route, value.slice(0, 30), got.status];
-        expect([...about, got.text.includes("This is a bug")]).toEqual([...about, false]);
-        expect([...about, got.status < 500]).toEqual([...about, true]);
-        expect([...about, got.text.includes("<script>alert")]).toEqual([...about, false]);
-        expect([...about, got.headers.get("set-cookie")]).toEqual([...about, null]);
+        const faults = [
+          ...(got.status < 500 ? [] : [got.status]),
+          ...["This is a bug", "<script>alert"].filter((text) => got.text.includes(text)),
+          ...got.headers.getSetCookie(),
+        ];
+        expect([route, value.slice(0, 30), ...faults]).toEqual([route, value.slice(0, 30)]);
       }
     }
     expect(client.printed.filter((line) => line.includes("\n    at "))).toEqual([]);
