@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
 import { conversationHtml } from "../../plugin/eleventy/mentions/mention-html.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
-import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
+import { describeInChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { listOptions } from "../helpers/list-options.js";
 import { longMention } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -42,8 +42,8 @@ const visibleReplies = `[...document.querySelectorAll(".twtxt-replies li")].filt
 
 describeInChromium("a long conversation", () => {
   it("shows reactions first, in one row, then its newest 20 replies, and unfolds the others without JavaScript", async () => {
-    const context = await (await sharedChromium()).newContext({ javaScriptEnabled: false });
-    const tab = await context.newPage();
+    const tab = await openTab();
+    await tab.route("**/script.js", (route) => route.abort());
     await tab.goto(await serve([...replies(136), ...likes(40)], []));
 
     expect(await tab.locator(".twtxt-heading").allInnerTexts()).toEqual(["Likes 40", "Replies 136"]);
@@ -53,16 +53,15 @@ describeInChromium("a long conversation", () => {
     await tab.locator("summary", { hasText: "Show 116 more" }).click();
     expect(await tab.locator(".twtxt-replies li:visible").count()).toBe(136);
     expect(await tab.locator(".twtxt-replies li").first().innerText()).toContain("reply 0");
-    await context.close();
   });
 
   it("folds as in the build when mentions arrive, and unfolds when they go", async () => {
+    const tab = await openTab();
     for (const [before, after, summary] of [
       [30, 33, "Show 13 more"],
       [5, 33, "Show 13 more"],
       [33, 5, null],
     ] as const) {
-      const tab = await openTab();
       await tab.goto(await serve(replies(before), replies(after)));
       await tab.locator('twtxt-mentions[data-state="live"]').waitFor();
 
