@@ -40,6 +40,8 @@ export interface ClientUnderTest {
   ask(path: string, sent?: Sent): Promise<Got>;
   /** Opens the link. @returns the cookie */
   open(link?: string): Promise<string>;
+  /** The cookie of the browser that has opened the link first. */
+  session(): Promise<string>;
   /** Ends it as Ctrl-C does. */
   close(): Promise<void>;
 }
@@ -88,11 +90,12 @@ export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnde
     const { headers } = await ask(link.slice(origin.length));
     return (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   };
+  let session: Promise<string> | undefined;
   const close = () => {
     running.splice(running.indexOf(client), 1);
     return client.close();
   };
-  return { origin, link: client.link, announced, printed, ask, open, close };
+  return { origin, link: client.link, announced, printed, ask, open, session: () => (session ??= open()), close };
 }
 
 /** Sends a request without `fetch`, which cannot set `Host` or `Origin`. */

@@ -9,6 +9,7 @@ import { eventually } from "../helpers/eventually.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText } from "./visitor.js";
 
 const TITLES = ["Timeline", "Write", "Mentions", "Messages", "Files", "Health"];
@@ -55,9 +56,7 @@ describeInChromium("the frame of the client, in a browser", () => {
   it("has six rooms in one row at 320 pixels, with targets of 44 pixels", async () => {
     const news = () => ({ count: 12, what: "new" });
     const client = await startedClient({ rooms: rooms({ Timeline: { news }, Messages: { news } }) });
-    const tab = await openTab({ viewport: { width: 320, height: 700 } });
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
+    const tab = await openPage(client, "/timeline", openTab({ viewport: { width: 320, height: 700 } }));
     const links = tab.locator("#rooms a");
     const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
@@ -76,15 +75,13 @@ describeInChromium("the frame of the client, in a browser", () => {
     routes.get("/", (c) => c.render("", { title: "Mentions" }));
     routes.get("/held", (c) => c.render(raw(item), { title: "Held" }));
     const client = await startedClient({ rooms: rooms({ Mentions: { routes } }) });
-    const tab = await openTab();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
-    const listed = async (path: string) => {
-      await tab.goto(client.origin + path);
+    const tab = await openPage(client, "/mentions");
+    const listed = async () => {
       await tab.keyboard.press("?");
       return tab.getByRole("dialog").locator("kbd:visible").allInnerTexts();
     };
-    expect(await listed("/mentions")).toEqual(["?"]);
-    expect(await listed("/mentions/held")).toEqual(["j", "k", "?", "a"]);
+    expect(await listed()).toEqual(["?"]);
+    await tab.goto(`${client.origin}/mentions/held`);
+    expect(await listed()).toEqual(["j", "k", "?", "a"]);
   });
 });

@@ -17,10 +17,10 @@ import { hostFile } from "../helpers/built-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { PAGES, settingsOf, TWT } from "../helpers/receiver.js";
-import { openTab } from "../helpers/tabs.js";
 import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
 import { expectAccessible } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 function authorOf(seed: Uint8Array) {
@@ -195,9 +195,7 @@ describeInChromium("the room of health, in a browser", () => {
       handlers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
     const client = await clientOf(site);
-    const tab = await openTab();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/health`);
+    const tab = await openPage(client, "/health");
     await tab.keyboard.press("c");
     await tab.locator("#findings").getByText("to fix, checked").waitFor();
     expect(await tab.locator(".notice:visible").count()).toBe(0);
@@ -213,8 +211,7 @@ describeInChromium("the room of health, in a browser", () => {
       ...{ rooms: [healthRoom], folder: blog.folder, url },
       environment: environmentOf(blog.folder),
     });
-    const tab = await openTab();
-    await tab.goto(client.link);
+    const tab = await openPage(client, "/health");
     await tab.getByText("removed, told").waitFor();
     await expectAccessible(tab, "health-told");
   });
@@ -222,9 +219,7 @@ describeInChromium("the room of health, in a browser", () => {
   it("shows that the client has ended, and how to continue", async () => {
     const { folder } = site();
     const client = await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder) });
-    const tab = await openTab();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/health`);
+    const tab = await openPage(client, "/health");
     const notice = tab.locator("#unanswered");
     expect(await notice.isVisible()).toBe(false);
     await client.close();

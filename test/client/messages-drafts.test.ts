@@ -8,6 +8,7 @@ import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { noticed } from "./notice.js";
+import { openPage } from "./open-page.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { fieldOf } from "./writer.js";
 
@@ -80,10 +81,7 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
 describeInChromium("a draft that is typed in two tabs of a conversation", () => {
   it("gets both texts in the second tab, which continues with them", async () => {
     const { client, path } = await conversation();
-    const first = await openTab();
-    await first.goto(client.link);
-    await first.waitForURL(`${client.origin}/messages`);
-    await first.goto(client.origin + path);
+    const first = await openPage(client, path);
     const second = await openTab();
     await second.goto(client.origin + path);
     await first.getByLabel("Your message").pressSequentially("first");

@@ -9,9 +9,9 @@ import { builtSite, hostFile, settingsFile } from "../helpers/built-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { PAGES } from "../helpers/receiver.js";
-import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectAccessible, expectFits } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const ADDRESS = "alice@alice.example";
@@ -104,8 +104,7 @@ describeInChromium("files of a former key, in a browser", () => {
     machine.write("a.txt", "a");
     await type("blob", "put", "a.txt", "--key", "a.txt");
     build((await keys("keys", "create", ADDRESS, "--replace")).stdout.trim(), [old]);
-    const tab = await openTab();
-    await tab.goto(client.link);
+    const tab = await openPage(client, "/files");
     await eventually(async () => {
       await tab.goto(`${client.origin}/files`);
       expect(await tab.getByText("Move 1 file").count()).toBe(1);

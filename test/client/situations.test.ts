@@ -13,9 +13,9 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { PAGES } from "../helpers/receiver.js";
-import { openTab } from "../helpers/tabs.js";
 import { type ClientSetup, startedClient } from "./client.js";
 import { expectAccessible } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText } from "./visitor.js";
 
 const SEED = new Uint8Array(32).fill(3);
@@ -273,10 +273,7 @@ describeWithoutKeychain("the client shows what to do", () => {
 describeInChromium("a page that shows what to do", () => {
   it("fits all widths, and axe finds no violations", async () => {
     const client = await startedClient(clientIn(blog(null, { "package.json": "{}" })));
-    const tab = await openTab();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
-    await tab.goto(`${client.origin}/messages`);
+    const tab = await openPage(client, "/messages");
     await tab.getByText("There is no key on this machine.").waitFor();
     await expectAccessible(tab, "what-to-do");
   });

@@ -9,6 +9,7 @@ import { loopbackServer } from "../helpers/loopback.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectAccessible } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const PHOTO = readFileSync(new URL("../pictures/files/phone.jpg", import.meta.url));
@@ -122,8 +123,7 @@ describe("pictures from other sites", () => {
 describeInChromium("pictures from other sites, in a browser", () => {
   it("do not move the focus if the author has moved it before they arrive", async () => {
     const { client } = await readerOfPictures();
-    const tab = await openTab();
-    await tab.goto(client.link);
+    const tab = await openPage(client, "/timeline");
     await tab.getByText(/^Read \d/).waitFor();
     const link = tab.getByRole("link", { name: "Show picture: number 0" });
     let release = () => {};
@@ -144,8 +144,7 @@ describeInChromium("pictures from other sites, in a browser", () => {
 
   it("appear on the page, stay when it is updated, and link to the reason if they cannot be shown", async () => {
     const { client } = await readerOfPictures();
-    const tab = await openTab({ viewport: { width: 390, height: 844 } });
-    await tab.goto(client.link);
+    const tab = await openPage(client, "/timeline", openTab({ viewport: { width: 390, height: 844 } }));
     await tab.getByText(/^Read \d/).waitFor();
     await tab.getByRole("link", { name: "Show picture: number 0" }).click();
     const picture = tab.getByRole("img", { name: "number 0" });

@@ -16,6 +16,7 @@ import { loopbackServer } from "../helpers/loopback.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, type Got, startedClient } from "./client.js";
 import { expectAccessible } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const HOSTILE =
@@ -269,8 +270,7 @@ describeInChromium("the room of the timeline, in a browser", () => {
     const { feeds, url, started } = await reader();
     feeds["/bob.txt"] += Array.from({ length: 40 }, (_, day) => `${dayOf(day)}T08:00:00Z\tDay ${day}.\n`).join("");
     const client = await started();
-    const tab = await openTab({ viewport: { width: 390, height: 700 } });
-    await tab.goto(client.link);
+    const tab = await openPage(client, "/timeline", openTab({ viewport: { width: 390, height: 700 } }));
     const read = tab.locator("[data-item]", { hasText: "Day 20." });
     await read.waitFor();
     await tab.getByText(/^Read \d/).waitFor();
@@ -308,12 +308,10 @@ describeInChromium("the room of the timeline, in a browser", () => {
       received({ target: page, type: "like", text: "", source: `https://${"long.".repeat(20)}example/` }),
     ]);
     const client = await startedWith([timelineRoom, writeRoom]);
-    const tab = await openTab();
+    const tab = await openPage(client, "/timeline");
     const left: string[] = [];
     tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
     tab.on("dialog", (dialog) => left.push(dialog.message()));
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
     await expect
       .poll(async () => {
         await tab.reload();

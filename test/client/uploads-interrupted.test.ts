@@ -11,6 +11,7 @@ import { type BlobAuthor, blobAuthors } from "../cli/blob-author.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
+import { openPage } from "./open-page.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 const MIB = 2 ** 20;
@@ -107,9 +108,7 @@ describe("an upload that the browser is still sending", () => {
 
 /** A page that sends at most this many bytes per second. */
 async function slowPage(client: ClientUnderTest, uploadThroughput: number): Promise<Page> {
-  const tab = await openTab({ script: LOOK_OFTEN });
-  await tab.goto(client.link);
-  await tab.waitForURL(`${client.origin}/files`);
+  const tab = await openPage(client, "/files", openTab({ script: LOOK_OFTEN }));
   const session = await tab.context().newCDPSession(tab);
   onTestFinished(() => session.detach());
   await session.send("Network.emulateNetworkConditions", {

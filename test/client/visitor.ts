@@ -27,7 +27,7 @@ export interface Visitor {
 }
 
 export async function visitorOf(client: ClientUnderTest, start: string): Promise<Visitor> {
-  const cookie = await client.open();
+  const cookie = await client.session();
   const get = (path: string, headers = {}) => client.ask(path, { headers: { cookie, ...headers } });
   const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec((await get(start)).text) ?? [];
   expect(csrf).not.toBe("");

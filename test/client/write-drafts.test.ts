@@ -7,17 +7,11 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { openTab, SHORT_PAUSES } from "../helpers/tabs.js";
 import type { ClientUnderTest } from "./client.js";
 import { expectFits } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, writer } from "./writer.js";
 
-/** Opens the composer in a tab of the client. */
-async function composer(client: ClientUnderTest): Promise<Page> {
-  const tab = await openTab({ script: SHORT_PAUSES });
-  await tab.goto(client.link);
-  await tab.waitForURL(`${client.origin}/timeline`);
-  await tab.goto(`${client.origin}/write`);
-  return tab;
-}
+const composer = (client: ClientUnderTest) => openPage(client, "/write", openTab({ script: SHORT_PAUSES }));
 
 /** Types at the end of the text. */
 async function type(tab: Page, text: string): Promise<void> {

@@ -9,10 +9,10 @@ import { writeRoom } from "../../plugin/client/write/write-room.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { testTerminal } from "../cli/helpers.js";
 import { describeInChromium } from "../helpers/chromium.js";
-import { openTab } from "../helpers/tabs.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { startedClient } from "./client.js";
 import { expectAccessible } from "./looks.js";
 import { type ModeratedSite, moderatedSite } from "./moderated-site.js";
+import { openPage } from "./open-page.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { writer } from "./writer.js";
 
@@ -48,19 +48,12 @@ it("lists people to mention without JavaScript: followed feeds, authors of menti
   expect(shownText(text)).toContain(`@&lt;bob ${bob.feedUrl}&gt; @&lt;carol https://carol.example/&gt;`);
 });
 
-async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<void>): Promise<void> {
-  const tab = await openTab();
-  await tab.goto(client.link);
-  await tab.waitForURL(`${client.origin}/timeline`);
-  await tab.goto(`${client.origin}/write`);
-  await tab.keyboard.press("n");
-  await work(tab);
-}
-
-async function followingWriter() {
+async function composer(): Promise<Page> {
   const { alice, client } = await writer();
   alice.write("_data/follow.json", JSON.stringify(FOLLOW));
-  return client;
+  const tab = await openPage(client, "/write");
+  await tab.keyboard.press("n");
+  return tab;
 }
 
 const textOf = (tab: Page) => tab.getByLabel("Your note").inputValue();
@@ -69,65 +62,62 @@ const options = (tab: Page) =>
 
 describeInChromium("@nick in the text of a note", () => {
   it("is completed with the keyboard: arrows, Enter, Tab and Escape, with the number of matches for screen readers", async () => {
-    await composer(await followingWriter(), async (tab) => {
-      const text = tab.getByLabel("Your note");
-      await tab.keyboard.type("Hi @bo");
-      expect(await options(tab)).toEqual([`@bob ${FOLLOW[0]?.url}`, `@Bobby ${FOLLOW[1]?.url}`]);
-      await tab.getByRole("status").getByText("2 matches").waitFor();
-      await expectAccessible(tab, "write-nicks");
-      expect(await text.getAttribute("aria-activedescendant")).toBe("nick-0");
-      await tab.keyboard.press("ArrowDown");
-      expect(await tab.locator("#nick-1").getAttribute("aria-selected")).toBe("true");
-      await tab.keyboard.press("ArrowDown");
-      await tab.keyboard.press("ArrowUp");
-      await tab.keyboard.press("Enter");
-      expect(await textOf(tab)).toBe("Hi @Bobby ");
-      await tab.keyboard.type(" and @CA");
-      await tab.keyboard.press("Tab");
-      expect(await textOf(tab)).toBe("Hi @Bobby and @carol ");
-      await tab.keyboard.type("@b");
-      await tab.keyboard.press("Escape");
-      expect(await options(tab)).toEqual([]);
-      expect(await text.getAttribute("aria-activedescendant")).toBeNull();
-      await tab.keyboard.type("o");
-      expect(await options(tab)).toEqual([]);
-      await tab.keyboard.press("Enter");
-      expect(await textOf(tab)).toBe("Hi @Bobby and @carol @bo\n");
-      await tab.keyboard.press("Tab");
-      expect(await text.evaluate("document.activeElement.tagName")).not.toBe("TEXTAREA");
-    });
+    const tab = await composer();
+    const text = tab.getByLabel("Your note");
+    await tab.keyboard.type("Hi @bo");
+    expect(await options(tab)).toEqual([`@bob ${FOLLOW[0]?.url}`, `@Bobby ${FOLLOW[1]?.url}`]);
+    await tab.getByRole("status").getByText("2 matches").waitFor();
+    await expectAccessible(tab, "write-nicks");
+    expect(await text.getAttribute("aria-activedescendant")).toBe("nick-0");
+    await tab.keyboard.press("ArrowDown");
+    expect(await tab.locator("#nick-1").getAttribute("aria-selected")).toBe("true");
+    await tab.keyboard.press("ArrowDown");
+    await tab.keyboard.press("ArrowUp");
+    await tab.keyboard.press("Enter");
+    expect(await textOf(tab)).toBe("Hi @Bobby ");
+    await tab.keyboard.type(" and @CA");
+    await tab.keyboard.press("Tab");
+    expect(await textOf(tab)).toBe("Hi @Bobby and @carol ");
+    await tab.keyboard.type("@b");
+    await tab.keyboard.press("Escape");
+    expect(await options(tab)).toEqual([]);
+    expect(await text.getAttribute("aria-activedescendant")).toBeNull();
+    await tab.keyboard.type("o");
+    expect(await options(tab)).toEqual([]);
+    await tab.keyboard.press("Enter");
+    expect(await textOf(tab)).toBe("Hi @Bobby and @carol @bo\n");
+    await tab.keyboard.press("Tab");
+    expect(await text.evaluate("document.activeElement.tagName")).not.toBe("TEXTAREA");
   });
 
   it("is completed with a click in the middle of a text, and saved with the text", async () => {
-    await composer(await followingWriter(), async (tab) => {
-      await tab.keyboard.type("Hi , bye");
-      for (let presses = 0; presses < 5; presses += 1) await tab.keyboard.press("ArrowLeft");
-      await tab.keyboard.type("@car");
-      await tab.getByRole("option", { name: "@carol" }).click();
-      expect(await textOf(tab)).toBe("Hi @carol , bye");
-      await tab.keyboard.type("!");
-      expect(await textOf(tab)).toBe("Hi @carol !, bye");
-      await tab.getByLabel("Your note").fill("Hi  there");
-      for (let presses = 0; presses < 6; presses += 1) await tab.keyboard.press("ArrowLeft");
-      await tab.keyboard.type("@car");
-      await tab.keyboard.press("Tab");
-      await tab.keyboard.type(" , ");
-      expect(await textOf(tab)).toBe("Hi @carol , there");
-      await tab.getByText("Draft saved at").waitFor();
-    });
+    const tab = await composer();
+    await tab.keyboard.type("Hi , bye");
+    for (let presses = 0; presses < 5; presses += 1) await tab.keyboard.press("ArrowLeft");
+    await tab.keyboard.type("@car");
+    await tab.getByRole("option", { name: "@carol" }).click();
+    expect(await textOf(tab)).toBe("Hi @carol , bye");
+    await tab.keyboard.type("!");
+    expect(await textOf(tab)).toBe("Hi @carol !, bye");
+    await tab.getByLabel("Your note").fill("Hi  there");
+    for (let presses = 0; presses < 6; presses += 1) await tab.keyboard.press("ArrowLeft");
+    await tab.keyboard.type("@car");
+    await tab.keyboard.press("Tab");
+    await tab.keyboard.type(" , ");
+    expect(await textOf(tab)).toBe("Hi @carol , there");
+    await tab.getByText("Draft saved at").waitFor();
   });
 
   it("shows hostile nicks as text, and has no suggestions in an address or for a complete nick", async () => {
-    await composer(await followingWriter(), async (tab) => {
-      await tab.keyboard.type("@img");
-      expect(await options(tab)).toEqual([`@${FOLLOW[3]?.nick} ${FOLLOW[3]?.url}`]);
-      expect(await tab.locator("#nick-list li *").count()).toBe(2);
-      await tab.keyboard.press("Enter");
-      expect(await textOf(tab)).toBe(`@${FOLLOW[3]?.nick} `);
-      await tab.keyboard.type("alice@bob");
-      expect(await options(tab)).toEqual([]);
-      await tab.keyboard.type(" @carol");
-      expect(await options(tab)).toEqual([]);
-    });
+    const tab = await composer();
+    await tab.keyboard.type("@img");
+    expect(await options(tab)).toEqual([`@${FOLLOW[3]?.nick} ${FOLLOW[3]?.url}`]);
+    expect(await tab.locator("#nick-list li *").count()).toBe(2);
+    await tab.keyboard.press("Enter");
+    expect(await textOf(tab)).toBe(`@${FOLLOW[3]?.nick} `);
+    await tab.keyboard.type("alice@bob");
+    expect(await options(tab)).toEqual([]);
+    await tab.keyboard.type(" @carol");
+    expect(await options(tab)).toEqual([]);
   });
 });

@@ -6,9 +6,9 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
-import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { expectAccessible } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 import { fieldOf } from "./writer.js";
 
@@ -130,10 +130,7 @@ describeInChromium("a draft on its author's site, in a browser", () => {
       body: "A note\n\n![a text](picture-1.png)",
     };
     await builtPageOf(visitor, fields);
-    const tab = await openTab();
-    const [name = "", value = ""] = visitor.cookie.split("=");
-    await tab.context().addCookies([{ name, value, url: client.origin }]);
-    await tab.goto(`${client.origin}/write?draft=${fields.id}`);
+    const tab = await openPage(client, `/write?draft=${fields.id}`);
     const frame = tab.frameLocator("iframe.built-page");
     await frame.getByText("A note").waitFor();
     const shown = await (await tab.locator("iframe.built-page").elementHandle())?.contentFrame();

@@ -7,6 +7,7 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
 import { expectAccessible, expectFits } from "./looks.js";
+import { openPage } from "./open-page.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, published, writer } from "./writer.js";
 
@@ -307,28 +308,24 @@ describe("the room to write in, without JavaScript", () => {
     expect(existsSync(join(alice.folder, file))).toBe(true);
   });
 
-  it.each([["../../etc/passwd"], [".eleventy-twtxt/settings.json"], ["notes/none.md"]])(
-    "publishes no other file: %s",
-    async (file) => {
-      const { client } = await writer();
-      const visitor = await visitorOf(client, "/write");
-      const { text } = await visitor.get(`/write/publish?file=${encodeURIComponent(file)}`);
-      expect(text).toContain('class="notice failure"');
-      expect(text).not.toContain("git add");
-    },
-  );
-
-  it.each([
-    ["an empty note", { body: " ", folder: "notes" }, "The note is empty."],
-    ["a reply to no twt", { body: "x", replyTo: "bob", folder: "notes" }, "does not name a twt"],
-    ["a folder outside of the site", { body: "x", folder: "../" }, "is not below"],
-    ["another folder outside of the site", { body: "x", folder: "notes", newFolder: "/tmp" }, "is not below"],
-  ])("saves no post, and keeps the draft: %s", async (_, form, sentence) => {
+  it("publishes no other file, saves no post without a text, a twt or a folder of the site, and keeps the draft", async () => {
     const { alice, client } = await writer();
     const visitor = await visitorOf(client, "/write");
-    const { text } = await visitor.submit("/write/draft", { ...form, next: "save" });
-    expect(text).toContain(sentence);
-    expect(fieldOf(text, "id")).not.toBe("");
+    for (const file of ["../../etc/passwd", ".eleventy-twtxt/settings.json", "notes/none.md"]) {
+      const { text } = await visitor.get(`/write/publish?file=${encodeURIComponent(file)}`);
+      expect(text, file).toContain('class="notice failure"');
+      expect(text, file).not.toContain("git add");
+    }
+    for (const [form, sentence] of [
+      [{ body: " ", folder: "notes" }, "The note is empty."],
+      [{ body: "x", replyTo: "bob", folder: "notes" }, "does not name a twt"],
+      [{ body: "x", folder: "../" }, "is not below"],
+      [{ body: "x", folder: "notes", newFolder: "/tmp" }, "is not below"],
+    ] as const) {
+      const { text } = await visitor.submit("/write/draft", { ...form, next: "save" });
+      expect(text).toContain(sentence);
+      expect(fieldOf(text, "id"), sentence).not.toBe("");
+    }
     expect(alice.git("status", "--porcelain")).toBe("");
   });
 
@@ -358,10 +355,11 @@ describeInChromium("the room to write in, in a browser", () => {
     const fields = { answered: fieldOf(text, "answered"), replyTo: fieldOf(text, "replyTo") };
     const body = `I do, @dave. [See](http://127.0.0.1:9/${"long.".repeat(20)}) ${"word ".repeat(30)}`;
     const { text: draft } = await visitor.submit("/write/draft", { ...fields, body });
-    const tab = await openTab({ script: LOOK_OFTEN });
-    const [name = "", value = ""] = visitor.cookie.split("=");
-    await tab.context().addCookies([{ name, value, url: client.origin }]);
-    await tab.goto(`${client.origin}/write?draft=${fieldOf(draft, "id")}&notified=yes`);
+    const tab = await openPage(
+      client,
+      `/write?draft=${fieldOf(draft, "id")}&notified=yes`,
+      openTab({ script: LOOK_OFTEN }),
+    );
     for (const summary of await tab.locator("summary").all()) await summary.click();
     await tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
     await expectAccessible(tab, "write-reply");
@@ -374,10 +372,7 @@ describeInChromium("the room to write in, in a browser", () => {
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello");
     await visitor.post("/write/publish", { file, shown: fieldOf(page, "shown") });
-    const tab = await openTab({ script: LOOK_OFTEN });
-    const [name = "", value = ""] = visitor.cookie.split("=");
-    await tab.context().addCookies([{ name, value, url: client.origin }]);
-    await tab.goto(`${client.origin}/write/publication`);
+    const tab = await openPage(client, "/write/publication", openTab({ script: LOOK_OFTEN }));
     const output = tab.getByRole("region", { name: "Output of git" });
     await output.getByText("remote: 200").waitFor();
     await expectAccessible(tab, "publication");
@@ -393,10 +388,7 @@ describeInChromium("the room to write in, in a browser", () => {
 
   it("works with only the keyboard, fits all widths, and axe finds no violations", async () => {
     const { alice, client } = await writer();
-    const tab = await openTab();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
-    await tab.goto(`${client.origin}/write`);
+    const tab = await openPage(client, "/write");
     await tab.keyboard.press("n");
     await tab.keyboard.type("Hello by **keyboard**, @dave");
     await tab.getByRole("button", { name: "Save draft and preview" }).press("Enter");
