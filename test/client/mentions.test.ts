@@ -18,7 +18,8 @@ const LATER = "2026-11-19T18:40:03Z";
 /** A browser without JavaScript, which follows redirects and submits forms. */
 async function browserOf(client: ClientUnderTest) {
   const cookie = await client.open();
-  const get = async (path: string) => (await client.ask(path, { headers: { cookie } })).text;
+  const ask = (path: string) => client.ask(path, { headers: { cookie } });
+  const get = async (path: string) => (await ask(path)).text;
   const submit = async (page: string, button: string, changed: Record<string, string> = {}) => {
     const { action, fields } = formWith(page, button);
     const answer = await client.ask(action, {
@@ -29,7 +30,7 @@ async function browserOf(client: ClientUnderTest) {
     expect(answer.status).toBe(303);
     return get(answer.headers.get("location") ?? "");
   };
-  return { get, submit };
+  return { ask, get, submit };
 }
 
 /** The first form of a page that has a button with this text. */
@@ -62,9 +63,11 @@ describe("the room of mentions, without JavaScript", () => {
     expect(marked(await next.get("/mentions?state=held"))).toBe(0);
   });
 
-  it("lists held mentions, approves and rejects them, and undoes both", async () => {
+  it("lists held mentions, approves and rejects them, and undoes both; 400 for an unknown list, 404 for an unknown mention", async () => {
     const { bob, client, shown } = await moderatedSite({ [AT]: "**hello**", [LATER]: "again" });
-    const { get, submit } = await browserOf(client);
+    const { ask, get, submit } = await browserOf(client);
+    expect((await ask("/mentions?state=secret")).status).toBe(400);
+    expect((await ask("/mentions/forget?id=0")).status).toBe(404);
     const held = await get("/mentions");
     expect(itemsIn(held)).toEqual(["again", "hello"]);
     expect(held).toContain("<strong>hello</strong>");
@@ -132,9 +135,13 @@ describe("the room of mentions, without JavaScript", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("forgets a mention, blocks a host, after a confirmation, and unblocks it", async () => {
-    const { client, send, shown } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
+  it("shows the mentions of the last year, forgets one, blocks a host, after a confirmation, and unblocks it", async () => {
+    const { bob, client, send, shown } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
     const { get, submit } = await browserOf(client);
+    const year = await get("/mentions/year");
+    expect(year).toContain("2 mentions were received and shown in the last 12 months.");
+    expect(year).toMatch(/<tr><th scope="row">\d{4}-\d\d<\/th><td>2<\/td><td>0<\/td><td>0<\/td>/);
+    expect(year).toMatch(new RegExp(`<a href="${bob.feedUrl}"[^>]*>bob</a> <span class="count">2</span>`));
     const list = await get("/mentions");
     expect(itemsIn(list)).toEqual(["again", "hello"]);
     const [, forget = ""] = /href="(\/mentions\/forget[^"]+)"/.exec(list) ?? [];
@@ -207,24 +214,6 @@ describe("the room of mentions, without JavaScript", () => {
     bob.status = 200;
     expect(await submit(page, "Verify now")).toContain("1 verified, 0 dropped, 0 still pending.");
     expect(await shown()).toEqual([bob.twt(AT)]);
-  });
-
-  it("shows the mentions of the last year by month, and the most frequent authors", async () => {
-    const { bob, client } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
-    const { get } = await browserOf(client);
-    const page = await get("/mentions/year");
-    expect(page).toContain("2 mentions were received and shown in the last 12 months.");
-    expect(page).toMatch(/<tr><th scope="row">\d{4}-\d\d<\/th><td>2<\/td><td>0<\/td><td>0<\/td>/);
-    expect(page).toMatch(new RegExp(`<a href="${bob.feedUrl}"[^>]*>bob</a> <span class="count">2</span>`));
-  });
-});
-
-describe("the room of mentions", () => {
-  it("400 for an unknown list, 404 for an unknown mention", async () => {
-    const { client } = await moderatedSite({});
-    const cookie = await client.open();
-    expect((await client.ask("/mentions?state=secret", { headers: { cookie } })).status).toBe(400);
-    expect((await client.ask("/mentions/forget?id=0", { headers: { cookie } })).status).toBe(404);
   });
 });
 

@@ -71,37 +71,28 @@ describeWithoutKeychain("files of messages", () => {
     expect(bob.bytes("got.txt")).toEqual(bytes);
   });
 
-  it("have a field that is collapsed at first, and that works without JavaScript, too", async () => {
+  it("have a field that is collapsed at first, can be sent without a text, show their picture on request, and are deleted again if their message could not be sent", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const field =
       /<details( open="")?><summary>Attach a file<\/summary>.*?<input id="file"[^>]* name="file" type="file"/;
     expect(field.exec((await visitor.get(conversation(bob))).text)).toMatchObject({ 1: undefined });
     const file = { field: "file", name: "a.png", bytes: PNG };
-    const refused = await visitor.upload(conversation(bob), { text: "x".repeat(60_000) }, [file]);
-    expect(field.exec(refused.text)?.[1]).toBe(' open=""');
-  });
-
-  it("can be sent without a text, and are named in the list", async () => {
-    const { alice, bob } = await blobAuthors(["alice", "bob"]);
-    const visitor = await visitorAt(alice);
     const empty = await visitor.upload(conversation(bob), { text: "" }, []);
     expect(shownText(empty.text)).toContain("Not sent: The message is empty.");
-    await visitor.upload(conversation(bob), { text: "" }, [{ field: "file", name: "a.png", bytes: PNG }]);
-    const list = await (await visitorAt(bob)).get("/messages");
+    await visitor.upload(conversation(bob), { text: "" }, [file]);
+    const reader = await visitorAt(bob);
+    const list = await reader.get("/messages");
     expect(shownText(list.text)).toContain(`a.png (${PNG.length} bytes)`);
-  });
+    const got = await reader.get(conversation(alice));
+    expect(got.text).toContain('data-picture="a.png');
+    const picture = await reader.get(`${downloadsIn(got)[0]}/picture`);
+    expect(picture.headers.get("content-type")).toBe("image/png");
 
-  it("can be URLs that the commands print", async () => {
-    const { alice, bob } = await blobAuthors(["alice", "bob"]);
-    bob.machine.write("letter.txt", "By hand.");
-    const { stdout } = await bob.blob("put", "letter.txt", "--public", "--encrypt", "--to", alice.address);
-    await bob.message("send", alice.address, `Here it is:\n${stdout.trim()}`);
-    const visitor = await visitorAt(alice);
-    const [path = ""] = downloadsIn(await visitor.get(conversation(bob)));
-    const file = await visitor.get(path);
-    expect(file.text).toBe("By hand.");
-    expect(file.headers.get("content-disposition")).toContain("letter.txt");
+    const refused = await visitor.upload(conversation(bob), { text: "x".repeat(60_000) }, [file]);
+    expect(field.exec(refused.text)?.[1]).toBe(' open=""');
+    expect(shownText(refused.text)).toMatch(/Not sent: .*the limit is .* Choose a\.png again\./);
+    expect(await alice.listed()).toHaveLength(1);
   });
 
   it("are sent by the command line, too", async () => {
@@ -148,13 +139,6 @@ describeWithoutKeychain("files of messages", () => {
     expect(refused.text).toContain("Not lost.</textarea>");
   });
 
-  it("show their picture on request, with its real type", async () => {
-    const { reader, got } = await sentFile("quinces.png", PNG);
-    expect(got.text).toContain('data-picture="quinces.png');
-    const picture = await reader.get(`${downloadsIn(got)[0]}/picture`);
-    expect(picture.headers.get("content-type")).toBe("image/png");
-  });
-
   it("show an error if they are deleted, changed, or sealed by another key or to other keys", async () => {
     const { alice, bob, visitor, reader, got } = await sentFile("letter.txt", Buffer.from("A letter."));
     const [path = ""] = downloadsIn(got);
@@ -186,29 +170,22 @@ describeWithoutKeychain("files of messages", () => {
     expect(await followed(visitor, sealedByAnother)).toContain("The file was sealed by another key");
   });
 
-  it("are not requested from servers in the author's own network, even if a message links to them", async () => {
+  it("can be URLs that the commands print, but are not requested from servers in the author's own network", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const secret = await loopbackServer((_, response) => response.end("secret"));
     bob.machine.write("letter.txt", "By hand.");
     const { stdout } = await bob.blob("put", "letter.txt", "--public", "--encrypt", "--to", alice.address);
     const url = stdout.trim().replace(new URL(stdout.trim()).host, secret.host);
+    await bob.message("send", alice.address, `Here it is:\n${stdout.trim()}`);
     await bob.message("send", alice.address, `[a.png (1.0 KiB)](${url})`);
     const visitor = await visitorAt(alice);
-    const [path = ""] = downloadsIn(await visitor.get(conversation(bob)));
+    const [printed = "", path = ""] = downloadsIn(await visitor.get(conversation(bob)));
+    const file = await visitor.get(printed);
+    expect(file.text).toBe("By hand.");
+    expect(file.headers.get("content-disposition")).toContain("letter.txt");
     expect(await followed(visitor, path)).toContain("is not requested: its address is not public.");
     expect(shownText((await visitor.get(`${path}/picture`)).text)).toContain("its address is not public.");
     expect(secret.requests).toEqual([]);
-  });
-
-  it("are deleted again if their message could not be sent", async () => {
-    const { alice, bob } = await blobAuthors(["alice", "bob"]);
-    const visitor = await visitorAt(alice);
-    const long = "x".repeat(60_000);
-    const refused = await visitor.upload(conversation(bob), { text: long }, [
-      { field: "file", name: "a.png", bytes: PNG },
-    ]);
-    expect(shownText(refused.text)).toMatch(/Not sent: .*the limit is .* Choose a\.png again\./);
-    expect(await alice.listed()).toEqual([]);
   });
 
   it("show an error if they are larger than the site's limit or the free quota", async () => {

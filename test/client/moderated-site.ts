@@ -1,8 +1,8 @@
 // test/client/moderated-site.ts: Alice's blog as `serve` runs it, with mentions by Bob, and her client.
-import { join } from "node:path";
 import { mentionsRoom } from "../../plugin/client/mentions/mentions-room.js";
 import { writeRoom } from "../../plugin/client/write/write-room.js";
-import { type Blog, command, dataEnvironment } from "../cli/helpers.js";
+import { type Blog, dataEnvironment } from "../cli/helpers.js";
+import { fileIn, KEY_FILE, PAPER_FILE, PAPER_KEX } from "../cli/machine.js";
 import { freePort, serve, site } from "../cli/server.js";
 import { FEED, type FeedServer, feedServer, PAGE, PAGES, settingsOf } from "../helpers/receiver.js";
 import { type ClientSetup, type ClientUnderTest, startedClient } from "./client.js";
@@ -33,12 +33,9 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
   );
   const blog = site();
   const environment = { ...dataEnvironment(blog.folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
-  const file = join(blog.folder, "data/eleventy-twtxt/keys/alice@alice.example.key");
-  const created = await command(blog.folder, ["keys", "create", "alice@alice.example", "--file", file], {
-    environment,
-  });
+  fileIn(blog, KEY_FILE, PAPER_FILE);
   const settings = settingsOf({
-    key: created.stdout.trim(),
+    key: PAPER_KEX,
     mentions: { moderate, comments: true, limits: { shownPerHost: 100 } },
   });
   const { folder } = site(settings, { ...PAGES, titles: { [PAGE]: "Quinces" } });
