@@ -65,7 +65,7 @@ function bodyFor(
   const isForm = type === "application/x-www-form-urlencoded";
   const text = isForm ? new URLSearchParams(Object(example)).toString() : textOf(example);
   const body = given ?? text;
-  return { type: type === "*/*" ? "" : type, body: body === undefined ? undefined : Buffer.from(body) };
+  return { type: type === "*/*" ? "" : type, body: typeof body === "string" ? Buffer.from(body) : body };
 }
 
 function textOf(example: unknown): string | undefined {

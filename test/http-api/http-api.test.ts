@@ -150,9 +150,12 @@ function schemasIn(value: unknown): { type?: unknown; additionalProperties?: unk
 }
 
 describe("a request that is not described", () => {
-  it.each(PATHS)("TRACE %s: 405 with Allow", async (path) => {
-    const { status, headers } = await (await sharedSite(alicesSite)).send("TRACE", path);
-    expect([status, headers.allow]).toEqual([405, expect.stringMatching(/^[A-Z]+(, [A-Z]+)*$/)]);
+  it("TRACE: 405 with Allow", async () => {
+    const site = await sharedSite(alicesSite);
+    for (const path of PATHS) {
+      const { status, headers } = await site.send("TRACE", path);
+      expect([path, status, headers.allow]).toEqual([path, 405, expect.stringMatching(/^[A-Z]+(, [A-Z]+)*$/)]);
+    }
   });
 
   it.each([

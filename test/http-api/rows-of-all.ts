@@ -5,21 +5,25 @@ import { commentByAlice } from "./comment-rows.js";
 import { METHODS, type Operation, operation, outcomesOf, paths } from "./document.js";
 import type { Row, RowOptions } from "./rows.js";
 
-/** Larger than any endpoint accepts. */
+/** More than most endpoints accept. */
+const LARGE = Buffer.alloc(2 ** 17 + 1);
+/** More than those accept with which the author imports mentions and data. */
 const HUGE = Buffer.alloc(5 * 2 ** 20 + 1);
 
-/** Requests by their described outcome. */
-const COMMON: Record<string, RowOptions & { name: string }> = {
+/** Requests to a path by their described outcome. */
+const commonOptions = (path: string): Record<string, RowOptions & { name: string }> => ({
   "401 not-signed": { name: "an unsigned request", request: { signer: null } },
   "401 wrong-clock": { name: "a signature dated in ten minutes", request: { clockAhead: 600_000 } },
   "403 not-allowed": { name: "a request signed by Eve", request: { signer: EVE } },
   "408 too-slow": { name: "a body that never arrives", site: { patienceMs: 20 }, request: { body: null } },
-  "413 body-too-large": { name: "a body larger than every limit", request: { body: HUGE } },
+  "413 body-too-large": {
+    name: "a body larger than the limit",
+    request: { body: /^\/api\/v1\/(mentions|site)/.test(path) ? HUGE : LARGE },
+  },
   "500 internal": { name: "an unexpected error", failure: new Error("Segment 7 is gone.") },
   "503 store-failed": { name: "a store that does not respond", failure: STORE_TIMEOUT },
-};
+});
 
-const WRITES_ONLY = ["408 too-slow", "500 internal", "503 store-failed"];
 const UNLISTED_METHODS: Record<string, RowOptions & { name: string }> = {
   "404 not-found": {
     name: "an unknown user or a site without a token",
@@ -42,23 +46,26 @@ export function commonRows(): Row[] {
 /** A path where only some requests need a signature has its own rows for 401 and 403. */
 function rowsOf(method: string, path: string, { responses, security }: Operation): Row[] {
   return outcomesOf(responses).flatMap((outcome) => {
-    const options = security || !/^40[13] /.test(outcome) ? COMMON[outcome] : undefined;
+    const options = security || !/^40[13] /.test(outcome) ? commonOptions(path)[outcome] : undefined;
     // Another key is refused only if there is a comment.
     const before = path === "/comments/{id}" && outcome.startsWith("403") ? { before: commentByAlice } : {};
     return options ? [{ method, path, outcome, isNew: true, ...before, ...options }] : [];
   });
 }
 
-/** Rows for a method that the path does not list. The body of such a request may be read if the method can have one. */
+/**
+ * Rows for a method that the path does not list. The body of such a request may be read if the method can have one. GET
+ * and the first of the other methods stand for all of them.
+ */
 function rowsOfUnlisted(method: string, path: string): Row[] {
-  const isReading = method === "GET" || method === "HEAD";
+  const isFirst = method === METHODS.find((one) => !operation(one, path) && !["GET", "HEAD"].includes(one));
   return outcomesOf(paths[path]?.["x-other-methods"] ?? {})
-    .filter((outcome) => !isReading || !WRITES_ONLY.includes(outcome))
+    .filter((outcome) => isFirst || outcome.startsWith("405") || (method === "GET" && /^40[134]/.test(outcome)))
     .map((outcome) => ({
       method,
       path,
       outcome,
       isNew: true,
-      ...(COMMON[outcome] ?? UNLISTED_METHODS[outcome] ?? UNKNOWN_METHOD),
+      ...(commonOptions(path)[outcome] ?? UNLISTED_METHODS[outcome] ?? UNKNOWN_METHOD),
     }));
 }
