@@ -1,5 +1,6 @@
 // test/blobs/alices-blobs.ts: Alice's blob service, and requests to it from her and others.
 import { createHash } from "node:crypto";
+import { expect } from "vitest";
 import { Blobs, type BlobsOptions } from "../../plugin/blobs/serve/blobs.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/sign-request.js";
 import type { Identity } from "../../plugin/keys/identity.js";
@@ -134,6 +135,22 @@ export async function outcomeOf(response: Response): Promise<{ status: number; c
 export async function outcomeText(response: Response): Promise<string> {
   const { status, code } = await outcomeOf(response);
   return code === null ? String(status) : `${status} ${code}`;
+}
+
+/** Fails unless a request is refused with a one-line message, and nothing is stored or logged. */
+export async function expectRefusal(
+  { store, log }: AlicesBlobs,
+  send: () => Promise<Response>,
+  status: number,
+  code: string,
+): Promise<void> {
+  const before = await dump(store);
+  const response = await send();
+  expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/problem+json"]);
+  const detail = expect.stringMatching(/^[^\x00-\x1f\u2028\u2029]{1,200}$/);
+  expect(await response.json()).toEqual({ status, code, detail });
+  expect(await dump(store)).toEqual(before);
+  expect(log).toEqual([]);
 }
 
 export async function jsonOf(response: Response) {

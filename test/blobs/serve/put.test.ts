@@ -7,8 +7,8 @@ import {
   alicesBlobs,
   CAROL,
   dump,
+  expectRefusal,
   jsonOf,
-  outcomeOf,
   propertiesHeader,
   sha256,
   storedBlobs,
@@ -38,15 +38,12 @@ function streamOf(parts: string[], error?: Error): ReadableStream<Uint8Array> {
 
 describe("PUT", () => {
   it.each([
-    ["400 bad-request", { "content-range": "bytes 0-2/10" }],
-    ["415 bad-content-type", { "content-encoding": "gzip" }],
-  ])("%s: partial or encoded contents replace nothing: %j", async (outcome, headers) => {
+    [400, "bad-request", { "content-range": "bytes 0-2/10" }],
+    [415, "bad-content-type", { "content-encoding": "gzip" }],
+  ])("%i %s: partial or encoded contents replace nothing: %j", async (status, code, headers) => {
     const alice = alicesBlobs();
     await alice.put("a", "old");
-    const before = await dump(alice.store);
-    const { status, code } = await outcomeOf(await alice.put("a", "new", headers));
-    expect(`${status} ${code}`).toBe(outcome);
-    expect(await dump(alice.store)).toEqual(before);
+    await expectRefusal(alice, () => alice.put("a", "new", headers), status, code);
     expect((await alice.put("a", "new", { "content-encoding": "identity" })).status).toBe(200);
   });
 
@@ -212,16 +209,13 @@ describe("PUT to a content address", () => {
   it("400 wrong-content-address: other contents, and the stored blob stays", async () => {
     const alice = alicesBlobs();
     await alice.put(ADDRESS, "right");
-    const before = await dump(alice.store);
-    expect(await outcomeOf(await alice.put(ADDRESS, "wrong"))).toEqual({ status: 400, code: "wrong-content-address" });
-    expect(await dump(alice.store)).toEqual(before);
+    await expectRefusal(alice, () => alice.put(ADDRESS, "wrong"), 400, "wrong-content-address");
   });
 
   it("401 not-signed: other contents than the signed ones, which match it", async () => {
     const alice = alicesBlobs();
-    const response = await alice.put(ADDRESS, "wrong", {}, { signed: { body: Buffer.from("right") } });
-    expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
-    expect(await dump(alice.store)).toEqual({});
+    const send = () => alice.put(ADDRESS, "wrong", {}, { signed: { body: Buffer.from("right") } });
+    await expectRefusal(alice, send, 401, "not-signed");
   });
 
   it.each([ADDRESS.toUpperCase(), ADDRESS.slice(1), `${ADDRESS}0`])("201: %s is not a content address", async (key) => {
@@ -236,9 +230,7 @@ describe("PUT with a condition", () => {
   ])("412: %s, and the stored blob stays", async (_, headers) => {
     const alice = alicesBlobs();
     await alice.put("a", "one");
-    const before = await dump(alice.store);
-    expect(await outcomeOf(await alice.put("a", "two", headers))).toEqual({ status: 412, code: "precondition-failed" });
-    expect(await dump(alice.store)).toEqual(before);
+    await expectRefusal(alice, () => alice.put("a", "two", headers), 412, "precondition-failed");
   });
 
   it("412: If-Match of a version before a change of the metadata", async () => {
@@ -314,11 +306,8 @@ describe("the length of an upload", () => {
   ])("%s: nothing changes", async (_, length, parts, status, code) => {
     const alice = alicesBlobs({ limits: { count: 10, bytes: 1000, maxBytes: 100 } });
     await alice.put("a", "before", HEADERS);
-    const before = await dump(alice.store);
-    const response = await alice.put("a", parts.join(""), {}, { length, stream: streamOf(parts) });
-    expect(await outcomeOf(response)).toEqual({ status, code });
-    expect(await dump(alice.store)).toEqual(before);
-    expect(alice.log).toEqual([]);
+    const send = () => alice.put("a", parts.join(""), {}, { length, stream: streamOf(parts) });
+    await expectRefusal(alice, send, status, code);
   });
 
   it("201: a body of exactly the limit, with or without a Content-Length", async () => {
@@ -331,10 +320,8 @@ describe("the length of an upload", () => {
     const alice = alicesBlobs({ limits: { count: 10, bytes: 100 * MIB, maxBytes: 100 * MIB } });
     const most = Buffer.alloc(4 * MIB, "x");
     expect((await alice.put("a", most, {}, { length: null })).status).toBe(201);
-    const before = await dump(alice.store);
-    const more = await alice.put("a", Buffer.alloc(4 * MIB + 1, "x"), {}, { length: null });
-    expect(await outcomeOf(more)).toEqual({ status: 411, code: "length-required" });
-    expect(await dump(alice.store)).toEqual(before);
+    const more = () => alice.put("a", Buffer.alloc(4 * MIB + 1, "x"), {}, { length: null });
+    await expectRefusal(alice, more, 411, "length-required");
     expect((await alice.put("a", Buffer.alloc(4 * MIB + 1, "y"))).status).toBe(200);
   });
 });
@@ -348,21 +335,16 @@ describe("a wrong or incomplete body", () => {
   ])("400 bad-request: it is interrupted %s, and contents and metadata stay", async (_, parts, length) => {
     const alice = alicesBlobs();
     await alice.put("a", "before", HEADERS);
-    const before = await dump(alice.store);
     const stream = streamOf(parts, new Error("The connection was lost."));
-    const response = await alice.put("a", "one", { "content-type": "image/png" }, { stream, length });
-    expect(await outcomeOf(response)).toEqual({ status: 400, code: "bad-request" });
-    expect(await dump(alice.store)).toEqual(before);
-    expect(alice.log).toEqual([]);
+    const send = () => alice.put("a", "one", { "content-type": "image/png" }, { stream, length });
+    await expectRefusal(alice, send, 400, "bad-request");
   });
 
   it("408 too-slow: its timeout passes, and contents and metadata stay", async () => {
     const alice = alicesBlobs();
     await alice.put("a", "before", HEADERS);
-    const before = await dump(alice.store);
     const stream = streamOf(["o"], new TwtxtError("too-slow", "The body is too slow."));
-    expect(await outcomeOf(await alice.put("a", "one", {}, { stream }))).toEqual({ status: 408, code: "too-slow" });
-    expect(await dump(alice.store)).toEqual(before);
+    await expectRefusal(alice, () => alice.put("a", "one", {}, { stream }), 408, "too-slow");
   });
 
   it.each([
@@ -371,19 +353,16 @@ describe("a wrong or incomplete body", () => {
   ])("401 not-signed: %s, and contents and metadata stay", async (_, sent) => {
     const alice = alicesBlobs();
     await alice.put("a", "before", HEADERS);
-    const before = await dump(alice.store);
     for (const length of [undefined, null]) {
-      const response = await alice.put("a", "one", {}, { stream: streamOf([sent]), length });
-      expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
-      expect(await dump(alice.store)).toEqual(before);
+      const send = () => alice.put("a", "one", {}, { stream: streamOf([sent]), length });
+      await expectRefusal(alice, send, 401, "not-signed");
     }
   });
 
   it("401 not-signed: the signature does not cover it, and nothing is stored", async () => {
     const alice = alicesBlobs();
     const url = "https://alice.example/api/v1/blob/a";
-    const response = await alice.send("PUT", url, { stream: streamOf(["one"]), length: "3" });
-    expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
-    expect(await dump(alice.store)).toEqual({});
+    const send = () => alice.send("PUT", url, { stream: streamOf(["one"]), length: "3" });
+    await expectRefusal(alice, send, 401, "not-signed");
   });
 });
