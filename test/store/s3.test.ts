@@ -15,7 +15,6 @@ if (lack !== null) process.stderr.write(`SKIPPED: the store in S3 is not tested 
 /** One more than a page of the list. */
 const MANY_KEYS = 1001;
 const IDLE_MS = 10_000;
-const NOT_S3: Fault = { status: 200, body: "<html>Welcome!</html>" };
 const text = (value: string) => Buffer.from(value);
 const storeFailed = expect.objectContaining({ code: "store-failed" });
 const failsWith = (part: string) =>
@@ -313,13 +312,13 @@ describe.skipIf(lack !== null)("a store in S3", () => {
   });
 
   describe("that refuses requests", () => {
-    it.each(allCalls)("store-failed: %s with a wrong secret, which no error contains", async (_name, _method, call) => {
+    it("store-failed: every call with a wrong secret, which no error contains", async () => {
       const service = await serviceWithA();
-      const secretAccessKey = "some/other+secret=of=mine";
-      const error = await call(service.store({ secretAccessKey })).catch((thrown: unknown) => thrown);
-      expect(error).toEqual(failsWith("403 (SignatureDoesNotMatch"));
-      expect(error).toEqual(failsWith("check the access key and its secret"));
-      expect(inspect(error, { depth: null, showHidden: true })).not.toContain("other+secret");
+      const store = service.store({ secretAccessKey: "some/other+secret=of=mine" });
+      const errors = await Promise.all(allCalls.map(([, , call]) => call(store).catch((thrown: unknown) => thrown)));
+      expect(errors).toEqual(allCalls.map(() => failsWith("403 (SignatureDoesNotMatch")));
+      expect(errors).toEqual(allCalls.map(() => failsWith("check the access key and its secret")));
+      expect(inspect(errors, { depth: null, showHidden: true })).not.toContain("other+secret");
       expect(await stored(service, "a")).toBe("one");
       expect(await stored(service, "b")).toBeNull();
     });
@@ -335,6 +334,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
 
     it.each<[string, Fault]>([
+      ["200 from another program", { status: 200, body: "<html>Welcome!</html>" }],
       ["404 from another program", { status: 404, body: "<html>Not found</html>" }],
       ["404 without a body", { status: 404 }],
       ["a redirect without a body", { status: 301, headers: { location: "/elsewhere" } }],
@@ -377,12 +377,6 @@ describe.skipIf(lack !== null)("a store in S3", () => {
   });
 
   describe("with an incomplete or wrong response", () => {
-    it.each(allCalls)("store-failed: %s with 200 from another program", async (_name, _method, call) => {
-      const service = await serviceWithA();
-      service.faultOf = () => NOT_S3;
-      await expect(call(service.store())).rejects.toThrow(storeFailed);
-    });
-
     it("store-failed: a truncated value", async () => {
       const service = await serviceWithA();
       service.faultOf = () => "cut in the middle of the answer";

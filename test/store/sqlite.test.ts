@@ -21,7 +21,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { openDatabase } from "../../plugin/store/sqlite-driver.js";
-import { storeContract } from "../contract/store.js";
+import { storeContract, valueContract } from "../contract/store.js";
 import { COMPILED } from "../helpers/paths.js";
 import { contentOf, keyOf } from "./steps.js";
 
@@ -73,7 +73,8 @@ function run(command: string, args: string[]): Promise<string> {
 
 storeContract("sqlite", async () => new SqliteStore(join(newFolder(), "not", "there", "yet")));
 
-storeContract("sqlite with a thread", async () => {
+// Only writes use the thread.
+valueContract("sqlite with a thread", async () => {
   const store = new SqliteStore(join(newFolder(), "new"));
   threaded.push(store);
   await store.prepareForServer();
