@@ -57,7 +57,7 @@ function traced(folder: string, argument: string): Call[] {
 interface TracedFile {
   /** Whether its name was synced, with the file or its folder. */
   isNamed: boolean;
-  synced: Buffer;
+  synced: Call[];
   unsynced: Call[];
 }
 
@@ -65,7 +65,7 @@ interface TracedFile {
 function filesAfter(calls: readonly Call[], random: (below: number) => number): Map<string, Buffer> {
   const files = new Map<string, TracedFile>();
   const fileOf = (path: string) => {
-    const file = files.get(path) ?? { isNamed: false, synced: Buffer.alloc(0), unsynced: [] };
+    const file = files.get(path) ?? { isNamed: false, synced: [], unsynced: [] };
     files.set(path, file);
     return file;
   };
@@ -75,14 +75,13 @@ function filesAfter(calls: readonly Call[], random: (below: number) => number): 
       for (const [path, file] of files) if (dirname(path) === call.path) file.isNamed = true;
       const file = files.get(call.path);
       if (!file) continue;
-      file.synced = applied(file.synced, file.unsynced);
-      file.unsynced = [];
+      file.synced.push(...file.unsynced.splice(0));
     } else if (call.type !== "A") fileOf(call.path).unsynced.push(call);
   }
   const left = [...files].flatMap(([path, { isNamed, synced, unsynced }]): [string, Buffer][] => {
     if (!isNamed && random(2) === 0) return [];
     const some = unsynced.filter(() => random(2) === 0).map((call) => shortened(call, random));
-    return [[path, applied(synced, some)]];
+    return [[path, apply([...synced, ...some])]];
   });
   return new Map(left);
 }
@@ -92,11 +91,10 @@ function shortened(call: Call, random: (below: number) => number): Call {
   return random(3) > 0 ? call : { ...call, data: call.data.subarray(0, random(call.data.length / 512 + 1) * 512) };
 }
 
-/** A file after some writes. Its buffer is reused if it is large enough. */
-function applied(file: Buffer, calls: readonly Call[]): Buffer {
-  const most = calls.reduce((most, { at, data }) => Math.max(most, at + data.length), file.length);
-  const bytes = most === file.length ? file : Buffer.concat([file], most);
-  let size = file.length;
+/** A file after some writes. */
+function apply(calls: readonly Call[]): Buffer {
+  const bytes = Buffer.alloc(calls.reduce((most, { at, data }) => Math.max(most, at + data.length), 0));
+  let size = 0;
   for (const { type, at, data } of calls) {
     if (type === "T") bytes.fill(0, at, size);
     else data.copy(bytes, at);
