@@ -9,9 +9,9 @@ import { runs } from "../../helpers/runs.js";
 import { BOB, backends, hex, openedByBob, sealed, surgeries, utf8 } from "./vectors.js";
 
 /** Number of mutations in a run. */
-const MUTATIONS = Number(process.env.MUTATIONS ?? 10_000);
+const MUTATIONS = Number(process.env.MUTATIONS ?? 4000);
 /** Fewer with noble, which is much slower and shares the code. */
-const SHARE_OF_NOBLE = 20;
+const SHARE_OF_NOBLE = 10;
 /** A fixed seed, for the same cases in each run. */
 const SEED = 1;
 

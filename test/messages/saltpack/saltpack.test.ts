@@ -68,7 +68,8 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     const keys = Array.from({ length: 65 }, (_, index) => primitives.secretKey(new Uint8Array(32).fill(100 + index)));
     const recipients = keys.map(({ publicKey }) => publicKey);
     const message = saltpack.seal(TEXT, { sender: alice, recipients: recipients.slice(0, 64) });
-    for (const key of keys.slice(0, 64)) expect(saltpack.open(message, { key })).toEqual(opened);
+    for (const key of [0, 1, 31, 63].map((at) => keys[at] as SecretKey))
+      expect(saltpack.open(message, { key })).toEqual(opened);
     expect(() => saltpack.open(message, { key: keys[64] as SecretKey })).toThrow(code("not-a-recipient"));
     for (const wrong of [[], recipients]) {
       expect(() => saltpack.seal(TEXT, { sender: alice, recipients: wrong })).toThrow(code("bad-message"));
