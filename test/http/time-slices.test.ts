@@ -6,7 +6,7 @@ describe("a long computation", () => {
   it("lets timers and other requests run", async () => {
     const seen: string[] = [];
     setTimeout(() => seen.push("timer"), 1);
-    await new TimeSlices().filter(Array.from({ length: 1_000_000 }, String), (text) => URL.canParse(text));
+    await new TimeSlices().filter(Array.from({ length: 200_000 }, String), (text) => URL.canParse(text));
     seen.push("computation");
     expect(seen).toEqual(["timer", "computation"]);
   });

@@ -9,7 +9,7 @@ import { BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../help
 import { alicesInbox, sealed } from "../messages/inbox/alices-inbox.js";
 
 const lack = await versitygwLack();
-const COUNT = runs(40);
+const COUNT = runs(20);
 const AT_ONCE = 5;
 
 /** A service of which one request in ten is refused, the same ones in each run as far as the order of requests is the same. */

@@ -85,7 +85,7 @@ describe("listing an inbox", () => {
 
   it("follows all pages, each requested once", async () => {
     const { inbox, client, asked } = alice();
-    const bodies = Array.from({ length: 250 }, (_, number) => sealed(number));
+    const bodies = Array.from({ length: 201 }, (_, number) => sealed(number));
     for (const body of bodies) {
       inbox.clock.step(24 * 3600 * SECOND);
       await inbox.receive(body);
@@ -140,9 +140,8 @@ describe("listing an inbox", () => {
     [
       "bad-message",
       "megabytes that are not base64",
-      JSON.stringify([{ ...item("1"), payload: `${"A".repeat(8e6)}?` }]),
+      JSON.stringify([{ ...item("1"), payload: `${"A".repeat(2e6)}?` }]),
     ],
-    ["too-large", "more than 8 MiB", " ".repeat(8 * 1024 * 1024 + 1)],
   ])("%s: %s", async (code, _name, body) => {
     const { client } = await hostOf((_request, response) => response.end(body));
     await expect(client.list()).rejects.toThrow(failsWith(code));
@@ -184,7 +183,7 @@ describe("listing an inbox", () => {
   });
 
   it("address-refused: an endless list", async () => {
-    const page = JSON.stringify(Array.from({ length: 60_000 }, () => item("1")));
+    const page = JSON.stringify(Array.from({ length: 51_000 }, () => item("1")));
     const { client, requests: asked } = await hostOf((_request, response) =>
       response.writeHead(200, { link: `</inbox/alice?after=${asked.length}>; rel="next"` }).end(page),
     );

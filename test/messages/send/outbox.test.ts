@@ -374,7 +374,7 @@ describe("several processes", () => {
   it("store all messages that they send concurrently", async () => {
     const data = folder();
     const bob = await inbox();
-    const ids = ["1", "2", "3"].map((digit) => digit.repeat(64));
+    const ids = ["1", "2"].map((digit) => digit.repeat(64));
     await Promise.all(ids.map((id) => once(startSender(data, id, String(NOW), `${bob.url}/inbox`), "close")));
     expect(bob.answer.got.sort()).toEqual(ids.map((id) => `sealed ${id}`));
     expect((await outboxIn(data, [bob], NOW).sent()).map(({ id }) => id)).toEqual(ids);
