@@ -191,22 +191,6 @@ describe("a delivery", () => {
       }
     },
   );
-
-  it("405 and 204: the response lists the allowed methods", async () => {
-    const alice = alicesInbox();
-    const all = "GET, HEAD, POST, PUT, OPTIONS";
-    for (const [method, url, status, allow] of [
-      ["DELETE", INBOX, 405, all],
-      ["PATCH", INBOX, 405, all],
-      ["OPTIONS", INBOX, 204, all],
-      ["GET", `${INBOX}/${idOf(BINARY)}`, 405, "DELETE, OPTIONS"],
-      ["POST", `${INBOX}/${idOf(BINARY)}`, 405, "DELETE, OPTIONS"],
-      ["OPTIONS", `${INBOX}/${idOf(BINARY)}`, 204, "DELETE, OPTIONS"],
-    ] as const) {
-      const response = await alice.ask(method, url, { signer: null });
-      expect([method, response.status, response.headers.get("allow")]).toEqual([method, status, allow]);
-    }
-  });
 });
 
 describe("a full inbox", () => {
