@@ -52,7 +52,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     expect(home.list(".")).not.toContain("data");
   });
 
-  it("can be backed up, and restored into a folder and into another bucket", async () => {
+  it("can be backed up, and restored into another bucket", async () => {
     const [from, to] = [await s3Service(versitygw), await s3Service(versitygw)];
     const alice = site({
       ...settingsOf({ key: ALICE.publicKey }),
@@ -63,13 +63,9 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     expect((await ask(server, "PUT", large)).status).toBe(201);
     await server.end();
 
-    const type = (args: string[], environment = {}) => command(alice.folder, args, { environment });
+    const type = (args: string[], environment: Record<string, string>) => command(alice.folder, args, { environment });
     const made = await type(["backup", "alice.tar.gz"], environmentOf(from.url, from.bucket));
     expect([made.exitCode, made.stderr]).toEqual([0, expect.stringMatching(/ 4\.0 MiB, read again and compared/)]);
-    expect(await type(["restore", "alice.tar.gz"])).toMatchObject({ exitCode: 0 });
-    const inFolder = await serve(alice);
-    expect(Buffer.from(await (await ask(inFolder, "GET")).arrayBuffer()).equals(large)).toBe(true);
-
     const there = await type(["restore", "alice.tar.gz"], environmentOf(to.url, to.bucket));
     expect([there.exitCode, there.stderr]).toEqual([
       0,

@@ -5,7 +5,7 @@ import { identityOf } from "../helpers/identity.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
-import { rebuild, type Server, serve, serveProcess, site } from "./server.js";
+import { rebuild, type Server, serve, site } from "./server.js";
 
 const INBOX = "https://alice.example/inbox/alice";
 
@@ -120,23 +120,6 @@ describe("an inbox of eleventy-twtxt serve", () => {
       expect(await at(`${prefix}/.well-known/msg/../../../package.json`)).toBe(404);
     }
     expect(await at("/.well-known/other/alice.json")).toBe(404);
-  });
-
-  it("loses no acknowledged message, whenever it is killed", async () => {
-    const alice = alicesSite();
-    const kept: string[] = [];
-    const killed = await serveProcess(alice);
-    const bodies = Array.from({ length: 8 }, (_, i) => sealed(i));
-    const answers = bodies.map(async (body) => {
-      const answer = await deliver(killed, body).catch(() => null);
-      if (answer?.status === 202) kept.push(idOf(body));
-    });
-    await answers[0];
-    await killed.end("SIGKILL");
-    await Promise.all(answers);
-    const server = await serve(alice);
-    expect(kept).not.toEqual([]);
-    expect(await idsIn(server)).toEqual(expect.arrayContaining(kept));
   });
 
   it("sends a new message to a subscriber at once, and closes the connection when it ends", async () => {
