@@ -18,8 +18,6 @@ type Found = ReturnType<Findings["take"]>[number];
 /**
  * The texts to warn about. Annotations such as `@Autowired`, which a post has in its code, are none. In old posts, each text
  * is named once: no one would be notified any more.
- *
- * @param now - milliseconds
  */
 export async function unknownMentions(
   found: readonly Found[],

@@ -47,7 +47,6 @@ export function locateMentions(text: string): LocatedMention[] {
   return found;
 }
 
-/** Whether a name is a valid nick. */
 export function isNick(name: string): boolean {
   return /^[^\s@#!:<>()[\]'"`\x00-\x1f\x7f-\x9f]+$/.test(name) && name.isWellFormed();
 }

@@ -12,7 +12,6 @@ import { chooseLanguage } from "../options/translations.js";
 import { readValue, type ServiceOptions, SMTP_URL } from "./service-options.js";
 import { attempt } from "./work.js";
 
-/** The addresses of readers. */
 export function openReaders({ store, now }: Pick<ServiceOptions, "store" | "now">) {
   const limits = { messages: MAX_CONFIRMATIONS, bytes: Number.POSITIVE_INFINITY };
   const shares = new DailyShares({ store, now, limits, root: "answers" });

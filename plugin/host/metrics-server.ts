@@ -11,7 +11,6 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"];
 const QUANTILES = [50, 99];
 const NANOSECONDS = 1e9;
 
-/** Counts a response in `metrics`. */
 export function countAnswer(metrics: Metrics, { route, method, status, seconds }: Answered): void {
   // A client may send any word as method.
   const knownMethod = METHODS.find((one) => one === method) ?? "other";

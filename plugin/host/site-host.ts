@@ -16,7 +16,6 @@ interface SiteHostOptions {
   site: PublishedSite;
   /** The file that each real build replaces. */
   file: string;
-  /** Reads that file. */
   read(): Promise<PublishedSite>;
   make(site: PublishedSite): SiteServices;
   log: Log;

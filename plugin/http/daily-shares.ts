@@ -19,7 +19,6 @@ interface DailyShareOptions {
   now: Clock;
   /** What the places are part of: the start of the keys. */
   root: string;
-  /** Limits of a place. */
   limits: { messages: number; bytes: number };
 }
 

@@ -188,7 +188,6 @@ function plainText(text: string): string {
   return shortened(lines.join("\n").trim(), TEXT_LIMIT);
 }
 
-/** The twts of followed feeds, each with its author. */
 export function twtsOfFeeds(feeds: readonly FollowedFeed[]): PlainTwt[] {
   return feeds.flatMap(({ nick, url, kept }) => {
     const twts = kept?.twts ?? [];

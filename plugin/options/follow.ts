@@ -4,7 +4,6 @@ import { TwtxtError } from "../errors.js";
 import { show } from "./messages.js";
 import { mentionUrl, nick } from "./value-types.js";
 
-/** A feed that the site follows. */
 export interface FollowedFeed {
   nick: string;
   url: string;

@@ -166,7 +166,6 @@ export interface RoutedSite {
   fediverse?: string;
 }
 
-/** The capabilities that are on. */
 export function listCapabilities(site: Omit<RoutedSite, "urls">): Capability[] {
   const { isReceiver, authors, timeline, mentions, inbox, blobs, fediverse } = site;
   const hasComments = isReceiver && authors.length > 0 && Boolean(mentions.comments);

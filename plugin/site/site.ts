@@ -150,7 +150,6 @@ const DELETED_PAGE = v.object({
 const COPY_FACTS = v.object({
   networks: v.array(v.picklist(NETWORKS)),
   lang: v.optional(v.string()),
-  /** The content warning. */
   warning: v.optional(v.string()),
   title: v.optional(v.string()),
   description: v.optional(v.string()),
@@ -207,7 +206,6 @@ export type HostSettings = v.InferOutput<typeof HOST_SETTINGS>;
 /** All settings of a site, for the commands. Files are named from the project's root. */
 export type SiteSettings = v.InferOutput<typeof SITE_SETTINGS>;
 
-/** The page of a deleted post. */
 export type DeletedPage = v.InferOutput<typeof DELETED_PAGE>;
 
 /** The pages and twts of a site that can be mentioned. */
@@ -215,7 +213,6 @@ export type SitePages = v.InferOutput<typeof SITE_PAGES>;
 
 export type PublishedSite = v.InferOutput<typeof PUBLISHED_SITE>;
 
-/** Selects the settings for the host. */
 export function hostSettings(settings: SiteSettings): HostSettings {
   return v.parse(HOST_SETTINGS, settings);
 }

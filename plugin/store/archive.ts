@@ -29,7 +29,6 @@ export interface About {
   created: string;
 }
 
-/** A value in an archive. */
 interface ArchivedValue {
   /** The index of its entry in the archive. */
   entry: number;
@@ -45,7 +44,6 @@ export interface ArchiveContents {
   values: ReadonlyMap<string, ArchivedValue>;
 }
 
-/** An archive to read. */
 export interface ArchiveSource {
   /** Its name in error messages. */
   name: string;

@@ -19,7 +19,6 @@ export interface Value {
   open(): Promise<AsyncIterable<Uint8Array> | null>;
 }
 
-/** A value in memory. */
 function memoryValue(bytes: Uint8Array): Value {
   return { size: bytes.length, open: async () => toStream(bytes) };
 }

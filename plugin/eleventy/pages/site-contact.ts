@@ -101,7 +101,6 @@ export class SiteContact {
     return guests !== false && guests.mail;
   }
 
-  /** The data for the script. */
   #toData({ user, address, key }: Recipient, words: ContactWords, lang: string): Record<string, string> {
     const { inbox } = this.urls.bases;
     return {

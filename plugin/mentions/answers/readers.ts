@@ -59,7 +59,6 @@ type Readers = v.InferOutput<typeof ALL>;
 /** `waiting`: not confirmed yet. `null`: no address is stored. */
 export type MailState = "waiting" | "on" | null;
 
-/** A mail that is due. */
 export interface Due {
   guest: string;
   reader: Reader;

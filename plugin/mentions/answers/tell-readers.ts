@@ -27,7 +27,6 @@ interface Answer {
 
 export interface MailContext {
   words: AnswerWords;
-  /** The host of the site. */
   host: string;
   /** The URL below which the readers' links are. */
   links: string;
@@ -38,7 +37,6 @@ export interface MailContext {
 interface TellingParts {
   readers: AnswerReaders;
   view: MentionView;
-  /** The nick of the site. */
   nick: string;
   pages: Pick<SitePages, "own" | "titles">;
   context: MailContext;

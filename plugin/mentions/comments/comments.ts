@@ -39,7 +39,6 @@ export interface Commenter extends Pick<GuestRequest, "spend"> {
 
 interface CommentsParts {
   options: CommentsOptions;
-  /** The nick of the site. */
   nick: string;
   /** The URL below which the feeds of guests are. */
   guestFeeds: string;

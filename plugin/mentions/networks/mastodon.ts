@@ -54,7 +54,6 @@ export type MastodonStatus = v.InferOutput<typeof MastodonStatus>;
 const Context = v.object({ descendants: v.array(v.unknown()) });
 const Accounts = v.array(v.unknown());
 
-/** The path of a status in the API. */
 export function toStatusPath({ id }: { id: string }): string {
   return `/api/v1/statuses/${encodeURIComponent(id)}`;
 }

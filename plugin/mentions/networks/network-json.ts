@@ -20,7 +20,6 @@ export class NetworkError extends TwtxtError {
   constructor(
     code: TwtxtErrorCode,
     message: string,
-    /** The status of the answer. */
     readonly status: number,
     /** When the server may be asked again, in milliseconds since 1970; `null` if it does not say. */
     readonly notBefore: number | null,

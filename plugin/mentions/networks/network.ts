@@ -11,7 +11,6 @@ import type { TextPart } from "./copy-text.js";
 
 export type NetworkName = (typeof NETWORKS)[number];
 
-/** A copy of a post. */
 export const Copy = v.object({
   network: v.picklist(NETWORKS),
   /** Its page. */

@@ -44,7 +44,6 @@ const READING_MS = 10_000;
 
 const THREADS: Record<NetworkName, ReadThread> = { mastodon: readMastodonThread, bluesky: readBlueskyThread };
 
-/** A post and one of its copies. */
 export interface PostCopy {
   page: string;
   url: string;

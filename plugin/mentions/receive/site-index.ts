@@ -62,10 +62,6 @@ export class SiteIndex {
     return this.#pages.get(key) ?? this.#pages.get(removeQuery(key)) ?? this.#loose.get(looseKey(key)) ?? null;
   }
 
-  isFeed(url: string): boolean {
-    return this.target(url)?.kind === "feed";
-  }
-
   /** Whether a URL belongs to this site: its feed, or any URL below its root, listed as a page or not. */
   isOwn(url: string): boolean {
     const path = removeQuery(this.#currentKey(url) ?? "");

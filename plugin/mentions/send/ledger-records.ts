@@ -62,7 +62,6 @@ export const LedgerNotes = v.object({
 });
 export type LedgerNotes = v.InferOutput<typeof LedgerNotes>;
 
-/** The ledger as stored. */
 export interface StoredLedger extends LedgerNotes {
   done: readonly LedgerName[];
   unfinished: readonly UnfinishedMention[];

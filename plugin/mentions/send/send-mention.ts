@@ -54,7 +54,6 @@ export interface DeliveryOptions {
 /** Posts run before queued discoveries, so that a run that ends early has sent what it has looked up. */
 const POST_PRIORITY = 1;
 
-/** The result of an attempt. */
 export interface Result extends Pick<MentionReport, "outcome" | "endpoint" | "status" | "why"> {
   /** The URL that was posted; `null` for none. */
   source: string | null;
@@ -225,7 +224,6 @@ export class MentionDelivery {
 /** How an attempt ended, with the time of the next one. */
 type RecordedResult = Pick<MentionReport, "outcome" | "endpoint" | "status" | "why" | "next">;
 
-/** Records the result of an attempt. */
 export async function recordResult(
   change: Change,
   known: MentionSource,
