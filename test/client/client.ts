@@ -6,6 +6,7 @@ import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom } from "../../plugin/client/notices.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
 import type { Clock } from "../../plugin/clock.js";
+import type { Correspondent } from "../cli/correspondent.js";
 import { afterEach } from "../helpers/hooks.js";
 import { readAsset } from "../helpers/read-asset.js";
 
@@ -62,6 +63,15 @@ export const quietRoom: CreateRoom = () => {
   routes.get("/", (c) => c.render("Nothing to see.", { title: "Quiet" }));
   return { title: "Quiet", path: "/quiet", icon: "M5 5h14", keys: [], routes };
 };
+
+/** Starts the client of a user who has a site on loopback, and may connect to those of other users. */
+export function clientOfPerson(
+  { machine, environment, allowing }: Pick<Correspondent, "machine" | "environment" | "allowing">,
+  rooms: readonly CreateRoom[] = ROOMS,
+): Promise<ClientUnderTest> {
+  const hosts = allowing.filter((word) => !word.startsWith("--"));
+  return startedClient({ rooms, folder: machine.folder, environment, hosts });
+}
 
 /** Starts a client for the site in a folder, with all rooms by default. */
 export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnderTest> {

@@ -7,7 +7,7 @@ import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
 import { uniqueName } from "../../plugin/store/processes.js";
 import { type BlobAuthor, blobAuthors, PNG, sha256 } from "../cli/blob-author.js";
-import { type ClientUnderTest, type Got, startedClient } from "./client.js";
+import { type ClientUnderTest, clientOfPerson, type Got } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
@@ -24,11 +24,7 @@ interface OpenedFiles extends Visitor {
 
 async function openedFiles(blobs?: Parameters<typeof blobAuthors>[1]): Promise<OpenedFiles> {
   const { alice } = await blobAuthors(["alice"], blobs);
-  const client = await startedClient({
-    rooms: [filesRoom],
-    folder: alice.machine.folder,
-    environment: alice.environment,
-  });
+  const client = await clientOfPerson(alice, [filesRoom]);
   const visitor = await visitorOf(client, "/files");
   const shown = async () => shownText((await visitor.get("/files")).text);
   return {
@@ -402,11 +398,7 @@ describe("the room of files", () => {
 
   it("shows how to turn on blobs for a site without them", async () => {
     const { alice } = await blobAuthors(["alice"], false);
-    const client = await startedClient({
-      rooms: [filesRoom],
-      folder: alice.machine.folder,
-      environment: alice.environment,
-    });
+    const client = await clientOfPerson(alice, [filesRoom]);
     const page = await client.ask("/files", { headers: { cookie: await client.open() } });
     expect(page.text).toContain("set the options blobs: true and host: ");
   });
@@ -425,7 +417,7 @@ describe("the room of files", () => {
       uniqueName().replace(/\.\d+\.[0-9a-f]+\./, `.${2 ** 22 + 1}.00000000.`),
     );
     mkdirSync(left, { recursive: true });
-    await startedClient({ rooms: [filesRoom], folder: alice.machine.folder, environment: alice.environment });
+    await clientOfPerson(alice, [filesRoom]);
     await expect.poll(() => existsSync(left)).toBe(false);
   });
 

@@ -6,16 +6,14 @@ import { type BlobAuthor, blobAuthors, PNG } from "../cli/blob-author.js";
 import { correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { type Got, startedClient } from "./client.js";
+import { clientOfPerson, type Got } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 type Person = Pick<BlobAuthor, "address" | "machine" | "environment" | "allowing">;
 
-async function visitorAt({ machine, environment, allowing }: Person): Promise<Visitor> {
-  const hosts = allowing.filter((word) => !word.startsWith("--"));
-  const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
-  return visitorOf(client, "/messages");
+async function visitorAt(person: Person): Promise<Visitor> {
+  return visitorOf(await clientOfPerson(person, [messagesRoom]), "/messages");
 }
 
 function conversation({ address }: Pick<Person, "address">): string {

@@ -5,7 +5,7 @@ import { correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
-import { startedClient } from "./client.js";
+import { clientOfPerson } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { noticed } from "./notice.js";
 import { openPage } from "./open-page.js";
@@ -17,9 +17,7 @@ const WARNING = "Another page has changed this draft since you opened it here, s
 /** Alice's conversation with Bob in her client. */
 async function conversation() {
   const { alice, bob } = await correspondents(["alice", "bob"]);
-  const hosts = alice.allowing.filter((word) => !word.startsWith("--"));
-  const { machine, environment } = alice;
-  const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+  const client = await clientOfPerson(alice, [messagesRoom]);
   const path = `/messages/with/${encodeURIComponent(bob.address)}`;
   return { alice, bob, client, path };
 }

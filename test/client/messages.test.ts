@@ -12,14 +12,11 @@ import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { eventually } from "../helpers/eventually.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { clientOfPerson } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
-function clientOf({ machine, environment, allowing }: Correspondent): Promise<ClientUnderTest> {
-  const hosts = allowing.filter((word) => !word.startsWith("--"));
-  return startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
-}
+const clientOf = (person: Correspondent) => clientOfPerson(person, [messagesRoom]);
 
 /** Delivers a message as the contact page does. */
 async function writeAsGuest(to: Correspondent, seed: number, { text, name }: { text: string; name: string | null }) {

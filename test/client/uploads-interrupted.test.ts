@@ -10,7 +10,7 @@ import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { type BlobAuthor, blobAuthors } from "../cli/blob-author.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { LOOK_OFTEN, openTab } from "../helpers/tabs.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { type ClientUnderTest, clientOfPerson } from "./client.js";
 import { openPage } from "./open-page.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
@@ -25,8 +25,7 @@ interface Room {
 
 async function room(): Promise<Room> {
   const { alice } = await blobAuthors(["alice"], { maxMegabytes: 200 });
-  const { folder } = alice.machine;
-  return { alice, client: await startedClient({ rooms: [filesRoom], folder, environment: alice.environment }) };
+  return { alice, client: await clientOfPerson(alice, [filesRoom]) };
 }
 
 /** The files of uploads on the disk. */

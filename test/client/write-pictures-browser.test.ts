@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
 import { blobAuthors, sha256 } from "../cli/blob-author.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
-import { startedClient } from "./client.js";
+import { clientOfPerson } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { expectAccessible, expectFits } from "./looks.js";
 import { openPage } from "./open-page.js";
@@ -190,8 +190,7 @@ describeInChromium("pictures of a note, in a browser", () => {
 
   it("become public after a question that fits all widths and has no violations that axe finds", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    const { machine, environment, host } = alice;
-    const client = await startedClient({ folder: machine.folder, environment, hosts: [host] });
+    const client = await clientOfPerson(alice);
     const tab = await openPage(client, "/write");
     await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
     await tab.getByLabel("Description of a.jpg").fill("a square");

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
 import { GIT_ENVIRONMENT } from "../author/notes/git-site.js";
-import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
+import { blobAuthors, sha256 } from "../cli/blob-author.js";
 import { type BuiltSite, site } from "../helpers/site.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { clientOfPerson } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { type SentFile, shownText, type Visitor, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, published, writer } from "./writer.js";
@@ -28,12 +28,8 @@ async function visited() {
 /** Alice, whose site has blobs, and her client. */
 async function sharer(limits?: { maxMegabytes: number }) {
   const { alice } = await blobAuthors(["alice"], limits);
-  const client = await clientWithBlobs(alice);
+  const client = await clientOfPerson(alice);
   return { alice, client, visitor: await visitorOf(client, "/write") };
-}
-
-function clientWithBlobs({ machine, environment, host }: BlobAuthor): Promise<ClientUnderTest> {
-  return startedClient({ folder: machine.folder, environment, hosts: [host] });
 }
 
 function picture(bytes: Uint8Array, name = "IMG_1.JPG", type = "image/jpeg"): SentFile {
@@ -221,7 +217,7 @@ describe("pictures of a note as blobs", () => {
     expect(Buffer.from(await (await fetch(alice.shared(key))).arrayBuffer())).toEqual(CLEAN);
 
     await client.close();
-    const again = await visitorOf(await clientWithBlobs(alice), "/write");
+    const again = await visitorOf(await clientOfPerson(alice), "/write");
     expect((await again.get("/write")).text).toMatch(/value="blob" checked/);
   });
 

@@ -6,7 +6,7 @@ import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { parseFeed } from "../../plugin/feed/feed.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { freePort } from "../cli/server.js";
-import { startedClient } from "../client/client.js";
+import { clientOfPerson } from "../client/client.js";
 import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { REPO } from "../helpers/paths.js";
@@ -300,9 +300,7 @@ describeInChromium("the client with only the keyboard", () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"], { blobs: true });
     await bob.message("send", alice.address, "Quinces?");
     await carol.message("send", alice.address, "Buy my boots.");
-    const hosts = alice.allowing.filter((word) => !word.startsWith("--"));
-    const { machine, environment } = alice;
-    const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+    const client = await clientOfPerson(alice, [messagesRoom]);
     const tab = await newTab(client.link);
     await tab.locator("[data-item]").nth(1).waitFor();
     // Until then, the page's script may not yet handle keys.

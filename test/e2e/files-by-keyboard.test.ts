@@ -2,12 +2,12 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
+import sharp from "sharp";
 import { expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
-import { blobAuthors, PNG } from "../cli/blob-author.js";
-import { type ClientUnderTest, startedClient } from "../client/client.js";
+import { blobAuthors } from "../cli/blob-author.js";
+import { type ClientUnderTest, clientOfPerson } from "../client/client.js";
 import { filesSite } from "../client/files-site.js";
 import { expectAccessible, expectFits } from "../client/looks.js";
 import { noticed } from "../client/notice.js";
@@ -51,10 +51,10 @@ describeInChromium("the room of files, in a browser", () => {
   it("shows hostile names, SVG and long names as text, without running scripts or sending requests; fits, and axe finds no violations", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const { folder } = alice.machine;
-    const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
+    const client = await clientOfPerson(alice, [filesRoom]);
     const { tab, left } = await opened(client);
     await expectFits(tab, "files-empty");
-    writeFileSync(join(folder, "quince.png"), picture(240, 160));
+    writeFileSync(join(folder, "quince.png"), await picture(240, 160));
     writeFileSync(join(folder, "evil.svg"), SVG);
     writeFileSync(join(folder, "talk.html"), "<script>document.title = 'run'</script>");
     await alice.blob("put", "--public", "quince.png");
@@ -63,7 +63,7 @@ describeInChromium("the room of files, in a browser", () => {
     await alice.blob("put", "--filename", HOSTILE_NAME, "package.json");
     writeFileSync(join(folder, "long"), "long");
     await alice.blob("put", "--filename", `${"quince".repeat(41)}.txt`, "--type", `text/${"x".repeat(200)}`, "long");
-    writeFileSync(join(folder, "sealed.png"), picture(90, 90));
+    writeFileSync(join(folder, "sealed.png"), await picture(90, 90));
     await alice.blob("put", "--encrypt", "sealed.png");
     await tab.goto(`${client.origin}/files`);
     await expect
@@ -132,7 +132,7 @@ describeInChromium("the room of files, in a browser", () => {
     await item("talk.bin")
       .getByText(/Paused at [\d.]+ MiB of 12\.0 MiB/)
       .waitFor();
-    await upload(file("story.txt", story), file("quince.png", picture(240, 160)));
+    await upload(file("story.txt", story), file("quince.png", await picture(240, 160)));
     await item("quince.png").waitFor();
     line.release();
     const grid = (name: string) => tab.locator("#file-items [data-item]").filter({ hasText: name });
@@ -194,10 +194,9 @@ describeInChromium("the room of files, in a browser", () => {
 
   it("shows the text to copy only after the clipboard has refused it, and no picture for a sealed text", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    const { folder } = alice.machine;
     alice.machine.write("letter.pdf", "%PDF-1.7");
     await alice.blob("put", "--encrypt", "letter.pdf");
-    const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
+    const client = await clientOfPerson(alice, [filesRoom]);
     const { tab } = await opened(client);
     await expect.poll(() => tab.locator(".preview img").count()).toBe(0);
     expect(await tab.getByText("Text to paste").isVisible()).toBe(false);
@@ -209,8 +208,7 @@ describeInChromium("the room of files, in a browser", () => {
 
   it("uploads dropped and pasted files with the chosen visibility", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    const { folder } = alice.machine;
-    const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
+    const client = await clientOfPerson(alice, [filesRoom]);
     const { tab } = await opened(client);
     const give = (event: string, name: string) =>
       tab.evaluate(`{
@@ -233,30 +231,8 @@ describeInChromium("the room of files, in a browser", () => {
 });
 
 /** A single-color picture. */
-function picture(width: number, height: number): Buffer {
-  const chunk = (type: string, data: Buffer) => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(data.length);
-    const crc = Buffer.alloc(4);
-    crc.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, crc]);
-  };
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2, 0, 0, 0], 8);
-  const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(width * 3, Buffer.from([200, 160, 40]))]);
-  const rows = Buffer.concat(Array.from({ length: height }, () => row));
-  const parts = [chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))];
-  return Buffer.concat([PNG.subarray(0, 8), ...parts]);
-}
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return (crc ^ 0xffffffff) >>> 0;
+function picture(width: number, height: number): Promise<Buffer> {
+  return sharp({ create: { width, height, channels: 3, background: "#c8a028" } })
+    .png()
+    .toBuffer();
 }

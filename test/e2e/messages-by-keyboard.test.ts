@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { blobAuthors } from "../cli/blob-author.js";
-import { startedClient } from "../client/client.js";
+import { clientOfPerson } from "../client/client.js";
 import { expectAccessible } from "../client/looks.js";
 import { noticed } from "../client/notice.js";
 import { visitorOf } from "../client/visitor.js";
@@ -22,9 +22,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await carol.message("send", alice.address, "The programme for the evening: https://carol.example/programme");
     const guest = alice.guest(7);
     await alice.run(["message", "send", alice.address, "I like your page on frost.", ...guest.options]);
-    const { machine, environment, allowing } = alice;
-    const hosts = allowing.filter((word) => !word.startsWith("--"));
-    const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+    const client = await clientOfPerson(alice, [messagesRoom]);
 
     const tab = await openTab();
     const left: string[] = [];
@@ -64,14 +62,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     expect(await bob.messageJson("list")).toMatchObject([{ text: "Yes, at ten. Or later.", trust: "verified" }]);
     expect(await tab.getByLabel("Your message").inputValue()).toBe("");
 
-    const { machine: bobs, environment: bobsEnvironment } = bob;
-    const other = await startedClient({
-      rooms: [messagesRoom],
-      folder: bobs.folder,
-      environment: bobsEnvironment,
-      hosts,
-    });
-    const bobsVisitor = await visitorOf(other, "/messages");
+    const bobsVisitor = await visitorOf(await clientOfPerson(bob, [messagesRoom]), "/messages");
     await bobsVisitor.upload(`/messages/with/${encodeURIComponent(alice.address)}`, { text: "" }, [
       { field: "file", name: "our quince tree.png", bytes: PICTURE },
     ]);
