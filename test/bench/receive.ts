@@ -26,7 +26,7 @@ const SITES = [
 
 interface Size {
   folder: string;
-  /** Mentions of a round. */
+  /** Mentions of a round for each process: a new one costs more until its code is compiled. */
   count: number;
   rounds: number;
   stop: AbortSignal;
@@ -62,10 +62,10 @@ export async function measureReceiving(entry: string, { folder, count, rounds, s
     for (let round = -1; round < rounds; round += 1) {
       for (const receiver of receivers) {
         const first = next;
-        next += round < 0 ? WARM_UPS : count;
+        next += (round < 0 ? WARM_UPS : count) * receiver.servers.length;
         const before = sumCpuSeconds(receiver);
         await send(receiver.pools, sources.port, { first, end: next });
-        const cost = ((sumCpuSeconds(receiver) - before) * 1000) / count;
+        const cost = ((sumCpuSeconds(receiver) - before) * 1000) / (next - first);
         if (round >= 0) receiver.costs.push(cost);
       }
     }
@@ -120,7 +120,7 @@ function toPart(receivers: readonly Receiver[], { count, rounds }: { count: numb
     return [name, time(cost), ratio(cost, bare), `${memory[at]?.toFixed(0)} MiB`];
   });
   return {
-    title: `Receiving ${count} mentions from pages, ${AT_ONCE} at once, median of ${rounds}`,
+    title: `Receiving ${count} mentions from pages in each process, ${AT_ONCE} at once, median of ${rounds}`,
     rows: [["", "CPU a mention", "ratio", "memory"], ...rows],
     aims: [
       { what: "Compared with a bare server", aim: "at most 2 x", reached: ratio(few, bare) },

@@ -16,6 +16,8 @@ export interface Entry extends ListItem {
   above: readonly string[];
   /** Whether something replies to it, or did. A list need not read the others that are not shown. */
   isAnswered: boolean;
+  /** The number of the last plan of a snapshot that has placed it; 0 for none. */
+  plan: number;
   json: JsonText;
 }
 
@@ -293,7 +295,7 @@ export class MentionView {
 }
 
 export function toEntry({ id, received, state, type }: StoredMention, json: JsonText): Entry {
-  return { id, received, state, isReply: type === "reply", above: NO_PAGES, isAnswered: false, json };
+  return { id, received, state, isReply: type === "reply", above: NO_PAGES, isAnswered: false, plan: 0, json };
 }
 
 /** The id comes first, see {@link readId}. */
