@@ -174,7 +174,7 @@ export function parseParameters<Name extends string>(
  */
 export function parseLimit(text: string | undefined, most: number, standard = most): number {
   if (text === undefined) return standard;
-  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= most) return Number(text);
+  if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= most) return Number(text);
   throw new TwtxtError("bad-request", `"limit" must be a number from 1 to ${most}.`);
 }
 

@@ -26,6 +26,8 @@ import { openSiteApi, parseAnswer, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
 
+const MAX_PAGE = 2000;
+
 /** How many mentions one request imports, and their characters of JSON: the site takes 1 MiB. */
 const PER_IMPORT = 100;
 const IMPORT_LENGTH = 250_000;
@@ -73,12 +75,12 @@ export class SiteMentions {
    * The mentions in a state, newest first.
    *
    * @param start - those received since a time such as `2026-01-02`; default: all
-   * @param most - how many at most, a multiple of 100
+   * @param most - how many at most
    */
   async list(state: State, { start = "", most = Infinity } = {}): Promise<ManagedMention[]> {
     const all: ManagedMention[] = [];
     for (let after: string | null = null; ; ) {
-      const { mentions, next } = await this.page(state, after);
+      const { mentions, next } = await this.page(state, after, Math.min(most - all.length, MAX_PAGE));
       all.push(...mentions.filter(({ received }) => received >= start));
       if (next === null || all.length >= most || (mentions.at(-1)?.received ?? "") < start) return all;
       after = next;
@@ -89,7 +91,7 @@ export class SiteMentions {
    * A page of the list, newest first, with the number of all mentions in the state.
    *
    * @param after - the `next` of the page before; `null` for the first
-   * @param limit - at most 100
+   * @param limit - at most 2,000
    */
   async page(state: State, after: string | null, limit = 100): Promise<v.InferOutput<typeof ManagedPage>> {
     const cursor = after === null ? "" : `&after=${encodeURIComponent(after)}`;

@@ -7,7 +7,7 @@ import { ROUTES } from "../../site/routes.js";
 import { type ListMentions, publishedTime, type StoredMention } from "../mention.js";
 import { NO_CONTENTS } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
-import { firstWithin, toCursor } from "../receive/sorted-lists.js";
+import { shortenPage } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
 
 const PARAMETERS = ["target", "after", "limit"] as const;
@@ -26,18 +26,21 @@ export function listMentions({ list, siteIndex, cacheTag, readSyndication }: Lis
   const listed = { type: "application/json", tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicList(ROUTES.mentionsJson.methods, listed, async (url) => {
     const { target, after, limit } = parseParameters(url, PARAMETERS);
-    const { mentions, next } = await list({
+    const page = await list({
       ...{ state: "shown", target: findTarget(target, siteIndex), after },
       ...{ limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT), withPlaces: true },
     });
-    const texts = mentions.map((mention) => JSON.stringify(siteIndex.addTitle(publicMention(mention))));
-    const items = firstWithin(texts, PAGE_BYTES, Buffer.byteLength);
-    const isWhole = items.length === mentions.length;
-    const end = isWhole ? next : toCursor(mentions[items.length - 1]);
+    const toItem = (mention: StoredMention) => ({
+      id: mention.id,
+      received: mention.received,
+      json: JSON.stringify(siteIndex.addTitle(publicMention(mention))),
+    });
+    const whole = { items: page.mentions.map(toItem), next: page.next };
+    const { items, next } = shortenPage(whole, PAGE_BYTES, ({ json }) => Buffer.byteLength(json));
     const isStart = !/[?&](?:after|target)=/.test(url);
     const copies = isStart ? JSON.stringify((await readSyndication?.()) ?? undefined) : undefined;
     const syndication = copies === undefined || copies === "{}" ? "" : `,"syndication":${copies}`;
-    return `{"mentions":[${items.join()}],"next":${JSON.stringify(end)}${syndication}}\n`;
+    return `{"mentions":[${items.map(({ json }) => json).join()}],"next":${JSON.stringify(next)}${syndication}}\n`;
   });
 }
 

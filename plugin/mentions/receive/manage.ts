@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type Handler, type HttpRequest, json, parseBody, parseLimit, parseParameters } from "../../http/respond.js";
 import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
+import { TimeSlices } from "../../http/time-slices.js";
 import { ROUTES } from "../../site/routes.js";
 import { publicMention } from "../inform/list-json.js";
 import type { MentionState, StoredMention } from "../mention.js";
@@ -15,11 +16,15 @@ import { blockSource, isFrom, isListed, type Moderation } from "./moderation.js"
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
-import { newestFirst, parseCursor, takePage } from "./sorted-lists.js";
+import { newestFirst, parseCursor, shortenPage, takePage } from "./sorted-lists.js";
 import type { ClaimProcessor } from "./verify-and-store.js";
 
 const BODY_LIMIT = 1024 * 1024;
 const PAGE = 100;
+/** A page for a year of mentions. */
+const MAX_PAGE = 2000;
+/** Long texts fill a page earlier. A function of Netlify's answers with at most 6 MB. */
+const PAGE_BYTES = 4 * 2 ** 20;
 /** Time limit of `verify`; the platform ends a function after 60 s. */
 const VERIFY_MS = 20_000;
 
@@ -74,7 +79,7 @@ interface ManageParts {
 
 async function list({ received, pending, siteIndex, moderation }: ManageParts, url: string) {
   const { id, state = "shown", after, limit } = parseParameters(url, ["id", "state", "after", "limit"]);
-  const size = parseLimit(limit, PAGE);
+  const size = parseLimit(limit, MAX_PAGE, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (id !== undefined) {
@@ -86,17 +91,17 @@ async function list({ received, pending, siteIndex, moderation }: ManageParts, u
     const start = after === undefined ? undefined : parseCursor(after);
     const items = (await pending.all()).map((mention) => siteIndex.addTitle(itemOfPending(mention)));
     const older = items.filter((item) => !start || newestFirst(start, item) < 0).sort(newestFirst);
-    const { items: mentions, next } = takePage(older, size);
-    return { mentions, next, count: items.length };
+    return { ...toPage(takePage(older, size)), count: items.length };
   }
-  const page = await received.list({ state: known, limit: size, after });
+  const { mentions, next, count } = await received.list({ state: known, limit: size, after });
   const blocked = known === "rejected" && { blocked: (await moderation.blockList?.read()) ?? [] };
-  return {
-    mentions: page.mentions.map((mention) => siteIndex.addTitle(itemOfStored(mention, known))),
-    next: page.next,
-    count: page.count,
-    ...blocked,
-  };
+  const toItem = (mention: StoredMention) => siteIndex.addTitle(itemOfStored(mention, known));
+  return { ...toPage({ items: await new TimeSlices().map(mentions, toItem), next }), count, ...blocked };
+}
+
+function toPage(whole: { items: ManagedMention[]; next: string | null }) {
+  const { items, next } = shortenPage(whole, PAGE_BYTES, (item) => Buffer.byteLength(JSON.stringify(item)));
+  return { mentions: items, next };
 }
 
 async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {

@@ -84,6 +84,16 @@ export function takePage<T extends ListItem>(items: Iterable<T>, limit: number):
   return { items: page, next: null };
 }
 
+/** Cuts a page off where its items are larger than a limit together. */
+export function shortenPage<T extends ListItem>(
+  page: { items: T[]; next: string | null },
+  bytes: number,
+  sizeOf: (item: T) => number,
+): { items: T[]; next: string | null } {
+  const items = firstWithin(page.items, bytes, sizeOf);
+  return items.length === page.items.length ? page : { items, next: toCursor(items.at(-1)) };
+}
+
 /** The first items whose sizes add up to at most the limit; at least one item. */
 export function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
   let size = 0;
@@ -95,7 +105,7 @@ export function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item
   return items.slice(0, end < 0 ? items.length : end);
 }
 
-export function toCursor(item: ListItem | undefined): string | null {
+function toCursor(item: ListItem | undefined): string | null {
   return item ? `${item.received}_${item.id}` : null;
 }
 

@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
 import type { Identity } from "../../../plugin/keys/identity.js";
@@ -164,7 +165,7 @@ describe("managing mentions", () => {
     expect(await alice.ask("GET", "?state=pending&after=x")).toMatchObject({ status: 400 });
   });
 
-  it.each(["?state=new", "?limit=0", "?limit=101", "?limit=x", "?colour=red", "?state=shown&state=held", "?after=x"])(
+  it.each(["?state=new", "?limit=0", "?limit=2001", "?limit=x", "?colour=red", "?state=shown&state=held", "?after=x"])(
     "400: GET %s",
     async (query) => {
       expect(await managed().ask("GET", query)).toMatchObject({ status: 400, json: { code: "bad-request" } });
@@ -323,6 +324,26 @@ describe("managing mentions", () => {
     ]);
     const wrong = { mentions: [{ ...mention, source: "javascript:alert(1)" }] };
     expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
+  });
+
+  it("200: a page has as many as are asked for, at most 4 MiB", async () => {
+    const { alice } = await withMentions({}, 1);
+    await alice.services.runScheduled();
+    const [part = ""] = await alice.store.keys("mentions/parts/");
+    const stored = JSON.parse(gunzipSync((await alice.store.get(part))?.bytes ?? "").toString());
+    const many = Array.from({ length: 400 }, (_, n) => {
+      const received = new Date(Date.parse(stored.received) - n * 1000).toISOString();
+      return JSON.stringify({ ...stored, id: `${n}`.padStart(32, "0"), received, text: "\u20ac".repeat(5000) });
+    });
+    await alice.store.put(part, gzipSync(many.join("\n")));
+    const other = managed({ store: alice.store });
+    const first = (await other.ask("GET", "?limit=2000")).json;
+    expect(first.mentions.length).toBeGreaterThan(200);
+    expect(Buffer.byteLength(JSON.stringify(first.mentions))).toBeLessThan(4.1 * 2 ** 20);
+    const second = (await other.ask("GET", `?limit=2000&after=${first.next}`)).json;
+    const ids = [...first.mentions, ...second.mentions].map(({ id }: ManagedMention) => Number(id));
+    expect([ids, second.next]).toEqual([[...ids.keys()], null]);
+    expect(ids).toHaveLength(400);
   });
 
   it("200: all likes of one Mastodon post are imported, although they share its URL", async () => {
