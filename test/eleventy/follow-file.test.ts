@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { buildSite, post, site, watchSite } from "../helpers/site.js";
+import { buildSite, post, site } from "../helpers/site.js";
 
 const NOTE = {
   "posts/posts.json": `{ "tags": "posts" }`,
@@ -87,19 +87,5 @@ describe("_data/follow.json", () => {
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(sentence);
     expect(built.has("twtxt.txt")).toBe(false);
-  });
-
-  it("is read again by --serve when it is created or changed", async () => {
-    const built = await site({ files: NOTE });
-    expect(built.texts()).toEqual(["to @bob"]);
-    const running = await watchSite(built, ["--serve", "--port=0"]);
-    const textIs = (text: string) => () => expect(built.texts()).toEqual([text]);
-    try {
-      await running.change({ "_data/follow.json": listOf(BOB) }, textIs("to @<bob https://bob.example/twtxt.txt>"));
-      const moved = listOf({ ...BOB, url: "https://bob.example/b.txt" });
-      await running.change({ "_data/follow.json": moved }, textIs("to @<bob https://bob.example/b.txt>"));
-    } finally {
-      await running.stop();
-    }
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseFeed } from "../../plugin/feed/feed.js";
 import { escapeHtml } from "../../plugin/site/html.js";
 import { type MentionList, parseMentionList } from "../../plugin/site/mention-list.js";
-import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
+import { FORGING_CHARACTER, SOME_HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type AllowedMarkup, elementsOf, notAllowed } from "../helpers/markup.js";
 import { FEED, PAGE, receiver } from "../helpers/receiver.js";
@@ -12,8 +12,6 @@ const TOKEN = "0123456789abcdef0123456789abcdef";
 /** Every line terminator that some feed reader recognizes. */
 const LINE_TERMINATOR = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
-/** Characters in a twt that could forge a line in another feed. */
-const FORGING_CHARACTER = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 const TEXT_MARKUP: AllowedMarkup = {
   ...{ html: [], head: [], body: [], p: [], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
 };
@@ -52,13 +50,13 @@ async function bobsSite() {
     <div class="e-content">${escapeHtml(text)} <a class="u-in-reply-to" href="${PAGE}">this</a></div></article>`;
   const server = await loopbackServer((request, response) => {
     const [n, extension] = request.url?.slice(1).split(".") ?? [];
-    const text = HOSTILE_TEXTS[Number(n)] ?? "";
+    const text = SOME_HOSTILE_TEXTS[Number(n)] ?? "";
     const isFeed = extension === "txt";
     response.setHeader("content-type", isFeed ? "text/plain" : "text/html; charset=utf-8");
     response.end(isFeed ? feedOf(text, Number(n)) : pageOf(text, Number(n)));
   });
   return Object.assign(server, {
-    claims: HOSTILE_TEXTS.flatMap((text, n) => [
+    claims: SOME_HOSTILE_TEXTS.flatMap((text, n) => [
       // test/site/text-html.test.ts checks the markup of all twts.
       ...(FORGING_CHARACTER.test(text)
         ? [{ source: `${server.url}/${n}.txt#:~:text=${timeOf(n)}`, target: FEED }]
@@ -70,13 +68,13 @@ async function bobsSite() {
 
 describe("hostile texts in a feed", () => {
   it("forge no twt or field as post titles", async () => {
-    const posts = HOSTILE_TEXTS.map((text, n) => {
+    const posts = SOME_HOSTILE_TEXTS.map((text, n) => {
       const data = JSON.stringify({ title: text, summary: text, date: timeOf(n), tags: "posts" });
       return [`posts/${n}.md`, `---json\n${data}\n---\nText.\n`];
     });
     const built = await site({ files: Object.fromEntries(posts), options: `{ host: "static" }` });
     const written = expectFeed(built.read("twtxt.txt"), ["nick", "url"]);
-    expect(written).toEqual(HOSTILE_TEXTS.map((_, n) => timeOf(n)));
+    expect(written).toEqual(SOME_HOSTILE_TEXTS.map((_, n) => timeOf(n)));
   });
 
   it("forge no twt or field in the private feed and the JSON as texts, names and titles of received mentions", async () => {

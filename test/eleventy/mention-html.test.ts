@@ -13,6 +13,7 @@ import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat, type MentionContext } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
 import { listOptions } from "../helpers/list-options.js";
+import { longMention } from "../helpers/long-conversation.js";
 
 const POST = "https://alice.example/posts/quinces/";
 
@@ -40,22 +41,16 @@ function pagesOf(
 }
 
 function mentionAt(second: number, changes: Partial<PublicMention>): PublicMention {
-  const published = `2026-01-02T03:04:0${second}Z`;
-  return {
-    source: `https://bob.example/twtxt.txt#:~:text=${published}`,
-    target: POST,
-    under: null,
-    type: "mention",
+  return longMention(POST, 1, {
+    ...{ type: "mention", hash: null, hashV1: null, published: `2026-01-02T03:04:0${second}Z` },
     author: { name: "bob", url: "https://bob.example/twtxt.txt", photo: "https://bob.example/bob.png" },
-    text: "Quinces & pears",
-    html: "<p>Quinces &#x26; pears</p>",
-    hash: null,
-    hashV1: null,
-    replyTo: null,
-    published,
-    received: published,
+    ...{
+      source: `https://bob.example/twtxt.txt#${second}`,
+      text: "Quinces & pears",
+      html: "<p>Quinces &#x26; pears</p>",
+    },
     ...changes,
-  };
+  });
 }
 
 describe("mentions under a post and in the list of all mentions", () => {

@@ -6,11 +6,11 @@ import { describe, expect, it } from "vitest";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { HOST_FILE, parsePublishedSite } from "../../plugin/site/site.js";
 import { listLoopbackHosts } from "../../plugin/url.js";
-import { repliesIn } from "../helpers/conversation-outline.js";
+import { outlineOf, repliesIn } from "../helpers/conversation-outline.js";
 import { fakeMastodon } from "../helpers/fake-mastodon.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
 import { receiver } from "../helpers/receiver.js";
-import { type BuiltSite, buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
+import { type BuiltSite, buildSite, post, type SiteSetup, site } from "../helpers/site.js";
 import { buildError, projectFile } from "./read-build.js";
 
 const LAYOUT =
@@ -321,19 +321,17 @@ describe("mentions on a site", () => {
     expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob4"]);
   });
 
-  it("are in no collection or feed, and change no other page", async () => {
-    const server = await liveSite(() => [mention(1)]);
-    const files = { ...FILES, "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}" };
-    const built = await build(server, { files });
-    expect(built.read("all/index.html")).not.toContain("mentions");
-    expect(built.texts().join()).not.toContain("mentions");
-  });
-
-  it("are available to the site's own templates", async () => {
-    const server = await liveSite((url) => [mention(1, { target: `${url}/posts/quinces/` }), mention(2)]);
+  it("are available to the site's own templates, but in no collection or feed, and none are of a post without a page", async () => {
+    const server = await liveSite((url) => [
+      mention(1, { target: `${url}/posts/quinces/` }),
+      mention(2, { target: `${url}/` }),
+    ]);
     const files = {
       ...FILES,
       "own.njk": `{% for m in twtxt.mentions %}{{ m.author.name }} {% endfor %}|{% for m in "/posts/quinces/" | mentions %}{{ m.text }}{% endfor %}`,
+      "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}",
+      "posts/none.md": "---\ntags: posts\ndate: 2026-01-04\npermalink: false\n---\n",
+      "posts.njk": "{% for p in collections.posts %}{{ (p | mentions).length }}{% twtxtMentions p %};{% endfor %}",
       "liquid.liquid": `{% assign found = "/posts/quinces/" | mentions %}{{ found.size }}`,
       "tree.njk": `{% set c = "/posts/quinces/" | conversation %}{{ c.replies.length }} {{ c.mentions[0].text }}`,
     };
@@ -341,18 +339,10 @@ describe("mentions on a site", () => {
     expect(built.read("own/index.html")).toBe("bob1 bob2 |hello 1");
     expect(built.read("liquid/index.html")).toBe("1");
     expect(built.read("tree/index.html")).toBe("0 hello 1");
-  });
-
-  it("are empty for a post without a page", async () => {
-    const server = await liveSite((url) => [mention(1, { target: `${url}/` })]);
-    const files = {
-      ...FILES,
-      "posts/none.md": "---\ntags: posts\ndate: 2026-01-04\npermalink: false\n---\n",
-      "own.njk": "{% for p in collections.posts %}{{ (p | mentions).length }}{% twtxtMentions p %};{% endfor %}",
-    };
-    const built = await build(server, { files });
-    expect(built.read("own/index.html").split(";")[2]).toBe("0");
-    expect(names(built.read("own/index.html"))).toEqual([]);
+    expect(built.read("all/index.html")).not.toContain("mentions");
+    expect(built.texts().join()).not.toContain("mentions");
+    expect(built.read("posts/index.html").split(";")[2]).toBe("0");
+    expect(names(built.read("posts/index.html"))).toEqual(["bob1"]);
   });
 
   it("do not override the site's own filter", async () => {
@@ -466,25 +456,6 @@ describe("mentions on a site", () => {
     const none = await build(server, { options: options(server, "mentions: { pages: false }") });
     expect(none.has("mentions/index.html")).toBe(false);
     expect(none.has("mentions/twtxt-mentions.js")).toBe(true);
-  });
-
-  it("are requested once while Eleventy is watching", async () => {
-    const server = await liveSite((url) => [mention(1, { target: `${url}/posts/quinces/` })]);
-    const built = await build(server);
-    const running = await watchSite(built, ["--watch", "--incremental"]);
-    try {
-      for (const words of ["Jelly, again.", "Jelly, once more."]) {
-        const edited = FILES["posts/quinces.md"].replace("Jelly.", words);
-        await running.change({ "posts/quinces.md": edited }, () =>
-          expect(built.read("posts/quinces/index.html")).toContain(words),
-        );
-      }
-    } finally {
-      await running.stop();
-    }
-    expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob1"]);
-    expect(names(built.read("mentions/index.html"))).toEqual(["bob1"]);
-    expect(server.requests).toEqual(["/mentions.json?limit=100", "/mentions.json?limit=100"]);
   });
 
   it("come from the last deploy if the list cannot be read, with a warning", async () => {
@@ -728,17 +699,4 @@ describe("pictures of authors", () => {
 /** The authors' names in a page's lists. */
 function names(page: string): string[] {
   return [...page.matchAll(/class="twtxt-name"[^>]*>([^<]*)</g)].map(([, name = ""]) => name);
-}
-
-/** The names on a page, with replies in parentheses after their parent and a bar between sections. */
-function outlineOf(page: string): string {
-  const marks = [...page.matchAll(/class="twtxt-name"[^>]*>([^<]*)<|<ol class="twtxt-thread">|<\/ol>|<section/g)];
-  let depth = 0;
-  const words = marks.map(([mark, name]) => {
-    if (mark.startsWith("<ol")) depth += 1;
-    if (mark === "<section") return "|";
-    if (name !== undefined) return ` ${name}`;
-    return mark.startsWith("<ol") ? "(" : depth-- > 0 ? ")" : "";
-  });
-  return words.join("").replace(/\( /g, "(").replace(/^\| /, "").replace(/\|/g, " |").trim();
 }

@@ -5,7 +5,7 @@ import { chooseContactWords } from "../../plugin/options/contact-translations.js
 import { chooseEndpointWords } from "../../plugin/options/endpoint-words.js";
 import { chooseHeadWords } from "../../plugin/options/head-words.js";
 import { chooseWords } from "../../plugin/options/translations.js";
-import { longConversation } from "../helpers/long-conversation.js";
+import { longMention } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { post, site } from "../helpers/site.js";
 
@@ -28,9 +28,10 @@ function languagesOf(page: string): string[] {
   return Object.keys(WORDS).filter((lang) => page.includes(`>${WORDS[lang]} <`));
 }
 
+/** Alice's site, where each of these pages has three replies. */
 async function alice(pages: readonly string[]) {
   const server = await loopbackServer((_, response) => {
-    const mentions = pages.flatMap((page) => longConversation(server.url + page));
+    const mentions = pages.flatMap((page) => [2, 1, 0].map((minute) => longMention(server.url + page, minute)));
     response.end(JSON.stringify({ mentions, next: null }));
   });
   return server;

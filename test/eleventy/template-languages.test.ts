@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import { transformSync } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
 import { twtHash } from "../../plugin/feed/hash.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { longMention } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 
@@ -22,9 +24,7 @@ const LAYOUTS: Record<string, string> = {
   "post.11ty.js": `export default function ({ content }) {
   return "<head></head>" + content + this.twtxtMentions() + this.twtxtReply("Antworte mit:") + this.twtxtContact();
 }`,
-  "post.11ty.jsx": `/** @jsxRuntime automatic */
-/** @jsxImportSource preact */
-const Contact = ({ twtxt }) => <div dangerouslySetInnerHTML={{ __html: twtxt.html.contact() }} />;
+  "post.jsx.js": `const Contact = ({ twtxt }) => <div dangerouslySetInnerHTML={{ __html: twtxt.html.contact() }} />;
 
 export default function ({ content, twtxt }) {
   return (
@@ -48,8 +48,8 @@ import { VentoPlugin as vento } from "eleventy-plugin-vento";
 import { renderToStaticMarkup } from "preact-render-to-string";
 `;
 const CONFIG = `for (const plugin of [ejs, handlebars, vento, webc]) config.addPlugin(plugin);
-config.addTemplateFormats("11ty.jsx");
-config.addExtension("11ty.jsx", {
+config.addTemplateFormats("jsx.js");
+config.addExtension("jsx.js", {
   key: "11ty.js",
   compile() {
     return async function (data) { return renderToStaticMarkup(await this.defaultRenderer(data)); };
@@ -66,7 +66,7 @@ beforeAll(async () => {
     response.end(JSON.stringify({ mentions, next: null }));
   });
   const files = Object.entries(LAYOUTS).flatMap(([layout, text], i) => [
-    [`_includes/${layout}`, text],
+    [`_includes/${layout}`, layout === "post.jsx.js" ? compileJsx(text) : text],
     [`${nameOf(layout)}.md`, post({ title: layout, date: `2026-01-02T03:04:0${i}Z`, tags: "posts", layout }, "Beans.")],
   ]);
   built = await site({
@@ -77,7 +77,6 @@ beforeAll(async () => {
     options: `{ url: "${alice.url}", host: "node", key: "${KEY}", blobs: true, mentions: { layout: "html.webc" } }`,
     imports: IMPORTS,
     config: CONFIG,
-    loader: "tsx",
   });
 });
 
@@ -138,23 +137,21 @@ function documentedRows(): [string, string, string][] {
   ]);
 }
 
+function compileJsx(text: string): string {
+  return transformSync(text, { loader: "jsx", jsx: "automatic", jsxImportSource: "preact" }).code;
+}
+
 function nameOf(layout: string): string {
   return layout.replaceAll(".", "-");
 }
 
 function mentionOf(layout: string, url: string): PublicMention {
-  return {
-    source: `https://bob.example/twtxt.txt#:~:text=2026-11-19T18:40:02Z`,
-    target: `${url}/${nameOf(layout)}/`,
-    under: null,
+  const author = { name: `bob of ${layout}`, url: "https://bob.example/twtxt.txt", photo: null };
+  return longMention(`${url}/${nameOf(layout)}/`, 0, {
     type: "mention",
-    author: { name: `bob of ${layout}`, url: "https://bob.example/twtxt.txt", photo: null },
+    author,
     text: HOSTILE,
     html: null,
     hash: null,
-    hashV1: null,
-    replyTo: null,
-    published: "2026-11-19T18:40:02Z",
-    received: "2026-11-20T09:00:00.000Z",
-  };
+  });
 }

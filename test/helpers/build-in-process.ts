@@ -11,10 +11,11 @@ export interface Build {
   log: string;
 }
 
-/** `--quiet` and `--dryrun`. */
+/** `--quiet`, `--dryrun` and `--to=json`. */
 export interface BuildFlags {
   quietMode?: boolean;
   dryRun?: boolean;
+  toJson?: boolean;
 }
 
 /** The part of Eleventy's API that is used here, because Eleventy ships no types. */
@@ -22,10 +23,12 @@ interface EleventyModule {
   Eleventy: new (
     input: undefined,
     output: undefined,
-    options: { source: "cli"; configPath: string } & BuildFlags,
+    options: { source: "cli"; configPath: string; quietMode?: boolean; dryRun?: boolean },
   ) => {
     init(): Promise<void>;
+    setIsVerbose(isVerbose: boolean): void;
     write(): Promise<unknown>;
+    toJSON(): Promise<unknown>;
     errorHandler: { fatal(error: unknown, title: string): void };
   };
 }
@@ -81,7 +84,7 @@ async function runEleventy(folder: string, environment: Record<string, string>, 
   }
 }
 
-async function build(flags: BuildFlags): Promise<void> {
+async function build({ toJson = false, ...flags }: BuildFlags): Promise<void> {
   // Imported here, because it reads the environment variables for colors once, when it is loaded.
   const { Eleventy }: EleventyModule = await import(new URL("Eleventy.js", ELEVENTY).href);
   const { default: bus }: EventBusModule = await import(new URL("EventBus.js", ELEVENTY).href);
@@ -94,7 +97,9 @@ async function build(flags: BuildFlags): Promise<void> {
   const eleventy = new Eleventy(undefined, undefined, { source: "cli", configPath: "eleventy.config.js", ...flags });
   try {
     await eleventy.init();
-    await eleventy.write();
+    if (!toJson) return void (await eleventy.write());
+    eleventy.setIsVerbose(false);
+    console.log(JSON.stringify(await eleventy.toJSON()));
   } catch (error) {
     eleventy.errorHandler.fatal(error, "Eleventy Fatal Error (CLI)");
   }

@@ -23,6 +23,19 @@ export function namesIn(html: string, part: "likes" | "reposts" | "bookmarks"): 
   );
 }
 
+/** The names on a page, with replies in parentheses after their parent and a bar between sections. */
+export function outlineOf(page: string): string {
+  const marks = [...page.matchAll(/class="twtxt-name"[^>]*>([^<]*)<|<ol class="twtxt-thread">|<\/ol>|<section/g)];
+  let depth = 0;
+  const words = marks.map(([mark, name]) => {
+    if (mark.startsWith("<ol")) depth += 1;
+    if (mark === "<section") return "|";
+    if (name !== undefined) return ` ${name}`;
+    return mark.startsWith("<ol") ? "(" : depth-- > 0 ? ")" : "";
+  });
+  return words.join("").replace(/\( /g, "(").replace(/^\| /, "").replace(/\|/g, " |").trim();
+}
+
 function replyOf(item: Element): ShownReply {
   const parts = {
     ...item,

@@ -133,10 +133,19 @@ const OTHER_SYNTAX = [
   "2026-01-01T00:00:00Z\tforged\n# nick = eve",
 ];
 
-/** Over 200 texts. */
+/** Characters that could forge a line in a feed. */
+export const FORGING_CHARACTER = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
+
+/** Over 200 texts, for the functions that write markup or lines. */
 export const HOSTILE_TEXTS: readonly string[] = [
   ...SCHEMES.flatMap((scheme) => LINKS.map((link) => link(scheme))),
   ...TAGS.flatMap((tag) => [tag, `[${tag}](https://ok.example)`]),
   ...MUTATIONS,
   ...OTHER_SYNTAX,
 ];
+
+/**
+ * Each scheme, each way to name it and all that could forge a line, but not all combinations: for tests in which a text
+ * passes through a whole build or request.
+ */
+export const SOME_HOSTILE_TEXTS = HOSTILE_TEXTS.filter((text, n) => n % 3 === 0 || FORGING_CHARACTER.test(text));

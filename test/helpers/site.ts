@@ -32,8 +32,6 @@ export interface SiteSetup {
   site?: BuiltSite;
   /** The folder of another version of Eleventy, which then runs in a child process. */
   eleventy?: string;
-  /** A package for `node --import`; Eleventy then runs in a child process. */
-  loader?: string;
 }
 
 export interface BuiltSite {
@@ -59,7 +57,7 @@ export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   const folder = setup.site?.folder ?? newFolder();
   writeSite(folder, { "package.json": `{"type":"module"}`, [CONFIG]: configOf(setup), ...setup.files });
   const { exitCode, log } =
-    setup.args || setup.eleventy || setup.loader
+    setup.args || setup.eleventy
       ? await runEleventy(folder, setup)
       : await buildInProcess(folder, ENVIRONMENT, setup.flags);
   return builtSite(folder, exitCode, log);
@@ -175,13 +173,9 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   };
 }
 
-function startEleventy(
-  folder: string,
-  { args = [], eleventy, loader }: Pick<SiteSetup, "args" | "eleventy" | "loader">,
-) {
+function startEleventy(folder: string, { args = [], eleventy }: Pick<SiteSetup, "args" | "eleventy">) {
   const program = join(eleventy ?? join(REPO, "node_modules/@11ty/eleventy"), "cmd.cjs");
-  const imports = ["--import", LOOPBACK_ONLY, ...(loader ? ["--import", loader] : [])];
-  return spawn(process.execPath, [...imports, program, `--config=${CONFIG}`, ...args], {
+  return spawn(process.execPath, ["--import", LOOPBACK_ONLY, program, `--config=${CONFIG}`, ...args], {
     cwd: folder,
     env: { ...process.env, ...ENVIRONMENT },
     timeout: LONGEST_MS,

@@ -6,7 +6,7 @@ import { memoryStore } from "../../../plugin/store/memory.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
 import { ALICE, COMMENTS, comment, commentRequest, DANA, decide, EVE, managed, own } from "../../helpers/commenter.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
-import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
+import { HOSTILE_TEXTS, SOME_HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { mailbox } from "../../helpers/mailbox.js";
 import { PAGE, PAGES, type Receiver, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
@@ -567,9 +567,7 @@ describe("hostile comments", () => {
   it("are stored as words in one line of a feed, and as safe HTML", async () => {
     const alice = site({ mentions: { comments: { perDay: 10_000, held: 10_000 } } });
     let count = 0;
-    // Each scheme and each way to name it, but not all of their combinations.
-    const texts = HOSTILE_TEXTS.filter((_, index) => index % 3 === 0);
-    for (const text of texts) {
+    for (const text of SOME_HOSTILE_TEXTS) {
       let answer = await comment(alice, { text, name: text, site: `https://dana.example/${text}` });
       if (answer.status === 400) answer = await comment(alice, { text, name: text, site: "dana.example" });
       const { status, json } = answer;
@@ -579,7 +577,7 @@ describe("hostile comments", () => {
       await decide(alice, json.id, "shown");
       count += 1;
     }
-    expect(count).toBeGreaterThan(texts.length / 2);
+    expect(count).toBeGreaterThan(SOME_HOSTILE_TEXTS.length / 2);
     const { text, status } = await feed(alice);
     const { twts, skippedLines } = parseFeed(text);
     expect([status, twts.length, skippedLines]).toEqual([200, count, 0]);
