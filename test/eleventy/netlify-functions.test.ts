@@ -5,6 +5,7 @@ import { transform } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { twtHashes } from "../../plugin/feed/hash.js";
 import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
+import { URLS } from "./read-build.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const FOLDER = ".netlify/v1/functions";
@@ -153,26 +154,7 @@ describe("the functions that a build for Netlify writes", () => {
       ],
       isReceiver: true,
       hasEndpoints: true,
-      urls: {
-        webmention: "https://alice.example/hooks/mention",
-        mentionsJson: "https://alice.example/mentions.json",
-        mentionsAtom: "https://alice.example/mentions.atom",
-        mentionsFeed: "https://alice.example/mentions.txt",
-        answers: "https://alice.example/answers",
-        timelineJson: "https://alice.example/timeline.json",
-        mentionsApi: "https://alice.example/api/v1/mentions",
-        comments: "https://alice.example/comments",
-        guestFeeds: "https://alice.example/guests",
-        decisions: "https://alice.example/moderate",
-        siteApi: "https://alice.example/api/v1/site",
-        mentionsPage: "https://alice.example/mentions/",
-        inbox: "https://alice.example/inbox",
-        guests: "https://alice.example/.well-known/msg",
-        hostMeta: "https://alice.example/.well-known/host-meta",
-        webfinger: "https://alice.example/.well-known/webfinger",
-        blobs: "https://alice.example/api/v1/blob",
-        shared: "https://alice.example/shared",
-      },
+      urls: { ...URLS, webmention: "https://alice.example/hooks/mention" },
       inbox: {
         users: ["alice"],
         messages: 1000,

@@ -22,6 +22,7 @@ const ENDPOINT_WANTED = 'an absolute https URL without "#", such as "https://ali
 const LINE_WANTED =
   'one line of text without "#" or a field such as "nick = ", for example "Notes about bread and bicycles."';
 const LINK_WANTED = 'an object such as { text: "Home", url: "https://alice.example" }';
+const HOST_WANTED = 'a host, a "host:port" or a feed, such as "spam.example"';
 const SECONDS_WANTED = "a whole number of seconds, such as 3600";
 const KEY_WANTED = 'a public key of 62 lower-case characters that starts with "kex1"';
 const USER_WANTED = 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"';
@@ -169,14 +170,14 @@ describe("the options", () => {
 });
 
 describe("the error for an invalid option contains its name, the expected value and the actual value", () => {
-  const wrong: [option: string, value: unknown, message: string][] = [
-    ["url", "alice.example", `options.url: expected ${URL_WANTED}, got "alice.example".`],
-    ["url", "http://alice.example", `options.url: expected ${URL_WANTED}, got "http://alice.example".`],
-    ["url", "https://alice.example/blog/", `options.url: expected ${URL_WANTED}, got "https://alice.example/blog/".`],
-    ["url", "https://alice.example/?a", `options.url: expected ${URL_WANTED}, got "https://alice.example/?a".`],
-    ["url", "https://alice@alice.example", `options.url: expected ${URL_WANTED}, got "https://alice@alice.example".`],
-    ["url", 42, `options.url: expected ${URL_WANTED}, got 42.`],
-    ["url", undefined, `options.url: expected ${URL_WANTED}, got nothing.`],
+  const wrong: [path: string, value: unknown, wanted: string][] = [
+    ["url", "alice.example", URL_WANTED],
+    ["url", "http://alice.example", URL_WANTED],
+    ["url", "https://alice.example/blog/", URL_WANTED],
+    ["url", "https://alice.example/?a", URL_WANTED],
+    ["url", "https://alice@alice.example", URL_WANTED],
+    ["url", 42, URL_WANTED],
+    ["url", undefined, URL_WANTED],
     // Characters that are valid in a host but not in the URL of a feed.
     ...[
       "https://a&b.example",
@@ -184,184 +185,113 @@ describe("the error for an invalid option contains its name, the expected value 
       "https://a+b.example",
       "https://a`b.example",
       "https:alice.example",
-    ].map((url): [string, unknown, string] => ["url", url, `options.url: expected ${URL_WANTED}, got "${url}".`]),
-    ["webmention", "https:wm", `options.webmention: expected ${ENDPOINT_WANTED}, got "https:wm".`],
-    [
-      "webmention",
-      "https://u:p@a.example/wm",
-      `options.webmention: expected ${ENDPOINT_WANTED}, got "https://u:p@a.example/wm".`,
-    ],
-    [
-      "follow",
-      [{ nick: "eve", url: "javascript://x/%0aalert(1)" }],
-      `options.follow[0].url: expected ${MENTION_WANTED}, got "javascript://x/%0aalert(1)".`,
-    ],
-    [
-      "follow",
-      [{ nick: "e\u0001ve", url: "https://e.example/" }],
-      `options.follow[0].nick: expected ${NICK_WANTED}, got "e\\u0001ve".`,
-    ],
+    ].map((url): [string, unknown, string] => ["url", url, URL_WANTED]),
+    ["webmention", "https:wm", ENDPOINT_WANTED],
+    ["webmention", "https://u:p@a.example/wm", ENDPOINT_WANTED],
+    ["follow[0].url", [{ nick: "eve", url: "javascript://x/%0aalert(1)" }], MENTION_WANTED],
+    ["follow[0].nick", [{ nick: "e\u0001ve", url: "https://e.example/" }], NICK_WANTED],
     [
       "follow",
       [
         { nick: "bob", url: "https://b.example/" },
         { nick: "bob", url: "https://c.example/" },
       ],
-      'options.follow: expected a list with each nick only once, got [{"nick":"bob","url":"https://b.example/"},{"nick":"bob","url":"https://c.example/"}].',
+      "a list with each nick only once",
     ],
+    ["link[0]", [{ text: "x prev =", url: "https://a.example/" }], LINK_WANTED],
+    ["path", "/_headers", PATH_WANTED],
+    ["nick", "alice smith", NICK_WANTED],
+    ["nick", "@alice", NICK_WANTED],
+    ["nick", "", NICK_WANTED],
+    ["nick", undefined, NICK_WANTED],
+    ["path", "twtxt.txt", PATH_WANTED],
+    ["path", "/", PATH_WANTED],
+    ["path", "/a/../b.txt", PATH_WANTED],
+    ["path", "/a/..", PATH_WANTED],
+    ["path", "/a+b.txt", PATH_WANTED],
+    ["path", "/a%20b.txt", PATH_WANTED],
+    ["path", "https://alice.example/twtxt.txt", PATH_WANTED],
+    ["collection", "", COLLECTION_WANTED],
+    ["collection", [], COLLECTION_WANTED],
+    ["collection", { posts: true }, COLLECTION_WANTED],
+    ["text", "title", "a function that returns the text of a post, such as (post) => post.data.title"],
+    ["timeZone", "Berlin", ZONE_WANTED],
+    ["timeZone", "", ZONE_WANTED],
+    ["follow", { bob: "https://bob.example/twtxt.txt" }, FEEDS_WANTED],
+    ["follow[0]", ["https://bob.example/twtxt.txt"], FEED_WANTED],
+    ["follow[0].nick", [{ nick: "b b", url: "https://bob.example/twtxt.txt" }], NICK_WANTED],
+    ["follow[0].url", [{ nick: "bob", url: "bob.example" }], MENTION_WANTED],
+    ["follow[0].url", [{ nick: "bob", url: "https://bob.example/(a)" }], MENTION_WANTED],
+    ["follow[0].url", [{ nick: "bob", url: "https://bob.example/#a" }], MENTION_WANTED],
+    ["styles", "no", "true or false"],
+    ["layout", true, 'the name of a layout, such as "base.njk", or false'],
+    ["data", "social", 'an object such as { section: "social" }'],
+    ["avatar", "/me.png", AVATAR_WANTED],
+    ["description", "One\nTwo", LINE_WANTED],
+    ["description", "#1 blog", LINE_WANTED],
+    ["description", "my url = x", LINE_WANTED],
+    ["description", " ", LINE_WANTED],
+    ["lang", "English!", 'a language tag, such as "en"'],
+    ["link", "https://alice.example", 'a list such as [{ text: "Home", url: "https://alice.example" }]'],
+    ["link[0]", [null], LINK_WANTED],
     [
-      "link",
-      [{ text: "x prev =", url: "https://a.example/" }],
-      `options.link[0]: expected ${LINK_WANTED}, got {"text":"x prev =","url":"https://a.example/"}.`,
-    ],
-    ["path", "/_headers", `options.path: expected ${PATH_WANTED}, got "/_headers".`],
-    ["nick", "alice smith", `options.nick: expected ${NICK_WANTED}, got "alice smith".`],
-    ["nick", "@alice", `options.nick: expected ${NICK_WANTED}, got "@alice".`],
-    ["nick", "", `options.nick: expected ${NICK_WANTED}, got "".`],
-    ["nick", undefined, `options.nick: expected ${NICK_WANTED}, got nothing.`],
-    ["path", "twtxt.txt", `options.path: expected ${PATH_WANTED}, got "twtxt.txt".`],
-    ["path", "/", `options.path: expected ${PATH_WANTED}, got "/".`],
-    ["path", "/a/../b.txt", `options.path: expected ${PATH_WANTED}, got "/a/../b.txt".`],
-    ["path", "/a/..", `options.path: expected ${PATH_WANTED}, got "/a/..".`],
-    ["path", "/a+b.txt", `options.path: expected ${PATH_WANTED}, got "/a+b.txt".`],
-    ["path", "/a%20b.txt", `options.path: expected ${PATH_WANTED}, got "/a%20b.txt".`],
-    [
-      "path",
-      "https://alice.example/twtxt.txt",
-      `options.path: expected ${PATH_WANTED}, got "https://alice.example/twtxt.txt".`,
-    ],
-    ["collection", "", `options.collection: expected ${COLLECTION_WANTED}, got "".`],
-    ["collection", [], `options.collection: expected ${COLLECTION_WANTED}, got [].`],
-    ["collection", { posts: true }, `options.collection: expected ${COLLECTION_WANTED}, got {"posts":true}.`],
-    [
-      "text",
-      "title",
-      'options.text: expected a function that returns the text of a post, such as (post) => post.data.title, got "title".',
-    ],
-    ["timeZone", "Berlin", `options.timeZone: expected ${ZONE_WANTED}, got "Berlin".`],
-    ["timeZone", "", `options.timeZone: expected ${ZONE_WANTED}, got "".`],
-    [
-      "follow",
-      { bob: "https://bob.example/twtxt.txt" },
-      `options.follow: expected ${FEEDS_WANTED}, got {"bob":"https://bob.example/twtxt.txt"}.`,
-    ],
-    [
-      "follow",
-      ["https://bob.example/twtxt.txt"],
-      `options.follow[0]: expected ${FEED_WANTED}, got "https://bob.example/twtxt.txt".`,
-    ],
-    [
-      "follow",
-      [{ nick: "b b", url: "https://bob.example/twtxt.txt" }],
-      `options.follow[0].nick: expected ${NICK_WANTED}, got "b b".`,
-    ],
-    [
-      "follow",
-      [{ nick: "bob", url: "bob.example" }],
-      `options.follow[0].url: expected ${MENTION_WANTED}, got "bob.example".`,
-    ],
-    [
-      "follow",
-      [{ nick: "bob", url: "https://bob.example/(a)" }],
-      `options.follow[0].url: expected ${MENTION_WANTED}, got "https://bob.example/(a)".`,
-    ],
-    [
-      "follow",
-      [{ nick: "bob", url: "https://bob.example/#a" }],
-      `options.follow[0].url: expected ${MENTION_WANTED}, got "https://bob.example/#a".`,
-    ],
-    ["styles", "no", `options.styles: expected true or false, got "no".`],
-    ["layout", true, `options.layout: expected the name of a layout, such as "base.njk", or false, got true.`],
-    ["data", "social", `options.data: expected an object such as { section: "social" }, got "social".`],
-    ["avatar", "/me.png", `options.avatar: expected ${AVATAR_WANTED}, got "/me.png".`],
-    ["description", "One\nTwo", `options.description: expected ${LINE_WANTED}, got "One\\nTwo".`],
-    ["description", "#1 blog", `options.description: expected ${LINE_WANTED}, got "#1 blog".`],
-    ["description", "my url = x", `options.description: expected ${LINE_WANTED}, got "my url = x".`],
-    ["description", " ", `options.description: expected ${LINE_WANTED}, got " ".`],
-    ["lang", "English!", 'options.lang: expected a language tag, such as "en", got "English!".'],
-    [
-      "link",
-      "https://alice.example",
-      'options.link: expected a list such as [{ text: "Home", url: "https://alice.example" }], got "https://alice.example".',
-    ],
-    ["link", [null], `options.link[0]: expected ${LINK_WANTED}, got null.`],
-    [
-      "link",
+      "link[0].text",
       [{ text: "#", url: "https://alice.example" }],
-      `options.link[0].text: expected ${LINE_WANTED.replace("Notes about bread and bicycles.", "Home")}, got "#".`,
+      LINE_WANTED.replace("Notes about bread and bicycles.", "Home"),
     ],
-    ["link", [{ text: "Home", url: "/" }], `options.link[0].url: expected ${LINK_URL_WANTED}, got "/".`],
-    ["refresh", "3600", `options.refresh: expected ${SECONDS_WANTED}, got "3600".`],
-    ["refresh", 0, `options.refresh: expected ${SECONDS_WANTED}, got 0.`],
-    ["refresh", 1.5, `options.refresh: expected ${SECONDS_WANTED}, got 1.5.`],
-    ["webmention", "/webmention", `options.webmention: expected ${ENDPOINT_WANTED}, got "/webmention".`],
-    [
-      "webmention",
-      "https://alice.example/webmention#a",
-      `options.webmention: expected ${ENDPOINT_WANTED}, got "https://alice.example/webmention#a".`,
-    ],
-    [
-      "webmention",
-      "http://alice.example/webmention",
-      `options.webmention: expected ${ENDPOINT_WANTED}, got "http://alice.example/webmention".`,
-    ],
-    ["head", "no", 'options.head: expected true or false, got "no".'],
-    ["key", "kex1abc", `options.key: expected ${KEY_WANTED}, got "kex1abc".`],
-    ["key", KEY.toUpperCase(), `options.key: expected ${KEY_WANTED}, got "${KEY.toUpperCase()}".`],
-    [
-      "endpoint",
-      "inbox",
-      `options.endpoint: expected ${ENDPOINT_WANTED.replace("webmention", "inbox/alice")}, got "inbox".`,
-    ],
-    [
-      "address",
-      "Alice@alice.example",
-      'options.address: expected an address in lower case, such as "alice@alice.example", got "Alice@alice.example".',
-    ],
-    [
-      "authors",
-      [{ user: "bob" }],
-      'options.authors[0].key: expected an object such as { user: "bob", key: "kex1..." }, got nothing.',
-    ],
-    ["inbox", { guests: true }, "options.inbox.guests: expected false, or an object such as { days: 30 }, got true."],
-    [
-      "inbox",
-      { guests: { days: 0 } },
-      "options.inbox.guests.days: expected a whole number from 1 to 3650, such as 90, got 0.",
-    ],
-    ["inbox", true, "options.inbox: expected false, or an object such as { messages: 500 }, got true."],
-    ["blobs", "yes", 'options.blobs: expected true, false, or an object such as { megabytes: 1000 }, got "yes".'],
-    [
-      "timeline",
-      "yes",
-      'options.timeline: expected true, false, or an object such as { path: "/timeline/" }, got "yes".',
-    ],
-    ["user", "Alice", `options.user: expected ${USER_WANTED}, got "Alice".`],
-    [
-      "mentions",
-      true,
-      'options.mentions: expected false, or an object such as { moderate: true, block: ["spam.example"] }, got true.',
-    ],
-    ["functions", "no", 'options.functions: expected true or false, got "no".'],
-    ["syndicate", ["twitter"], 'options.syndicate[0]: expected a list such as ["mastodon", "bluesky"], got "twitter".'],
-    [
-      "fediverse",
-      "alice@mastodon.example",
-      'options.fediverse: expected a handle such as "@alice@mastodon.example", or "bridgy", got "alice@mastodon.example".',
-    ],
+    ["link[0].url", [{ text: "Home", url: "/" }], LINK_URL_WANTED],
+    ["refresh", "3600", SECONDS_WANTED],
+    ["refresh", 0, SECONDS_WANTED],
+    ["refresh", 1.5, SECONDS_WANTED],
+    ["webmention", "/webmention", ENDPOINT_WANTED],
+    ["webmention", "https://alice.example/webmention#a", ENDPOINT_WANTED],
+    ["webmention", "http://alice.example/webmention", ENDPOINT_WANTED],
+    ["head", "no", "true or false"],
+    ["key", "kex1abc", KEY_WANTED],
+    ["key", KEY.toUpperCase(), KEY_WANTED],
+    ["endpoint", "inbox", ENDPOINT_WANTED.replace("webmention", "inbox/alice")],
+    ["address", "Alice@alice.example", 'an address in lower case, such as "alice@alice.example"'],
+    ["authors[0].key", [{ user: "bob" }], 'an object such as { user: "bob", key: "kex1..." }'],
+    ["inbox.guests", { guests: true }, "false, or an object such as { days: 30 }"],
+    ["inbox.guests.days", { guests: { days: 0 } }, "a whole number from 1 to 3650, such as 90"],
+    ["inbox", true, "false, or an object such as { messages: 500 }"],
+    ["blobs", "yes", "true, false, or an object such as { megabytes: 1000 }"],
+    ["timeline", "yes", 'true, false, or an object such as { path: "/timeline/" }'],
+    ["user", "Alice", USER_WANTED],
+    ["mentions", true, 'false, or an object such as { moderate: true, block: ["spam.example"] }'],
+    ["functions", "no", "true or false"],
+    ["syndicate[0]", ["twitter"], 'a list such as ["mastodon", "bluesky"]'],
+    ["fediverse", "alice@mastodon.example", 'a handle such as "@alice@mastodon.example", or "bridgy"'],
     [
       "host",
       "vercel",
-      'options.host: expected "netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages), got "vercel".',
+      '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',
     ],
+    ["blobs.maxMegabytes", { maxMegabytes: 0 }, "a whole number from 1 to 10000, such as 100"],
+    ["blobs.count", { count: 1.5 }, "a whole number from 1 to 100000, such as 1000"],
+    ["blobs.owners", { owners: KEY }, 'a list of public keys such as ["kex1..."]'],
+    ["blobs.owners[0]", { owners: ["bob"] }, KEY_WANTED],
+    ["blobs", null, "true, false, or an object such as { megabytes: 1000 }"],
+    ["mentions.block[0]", { block: ["a b"] }, HOST_WANTED],
+    ["mentions.block[0]", { block: ["https://spam.example"] }, HOST_WANTED],
+    ["mentions.path", { path: "webmention" }, PATH_WANTED.replace("twtxt.txt", "webmention")],
+    ["mentions.pages", { pages: true }, 'false, or a path such as "/mentions/"'],
+    ["mentions.perPage", { perPage: 0 }, "a whole number from 1 to 500, such as 100"],
+    ["mentions.everyHours", { everyHours: 1.5 }, "a whole number from 1 to 24, such as 1"],
+    ["mentions.limits.pending", { limits: { pending: "many" } }, "a whole number from 1 to 10000, such as 500"],
+    ["mentions.rebuild.perDay", { rebuild: { perDay: -1 } }, "a whole number from 0 to 24, such as 1"],
   ];
 
-  it.each(wrong)("%s: %j", (option, value, message) => {
-    expect(complaint({ ...TWO, [option]: value })).toBe(message);
+  it.each(wrong)("%s: %j", (path, value, wanted) => {
+    const [option = "", ...names] = path.split(/[.[\]]+/).filter(Boolean);
+    const actual = names.reduce((found, name) => Object(found)[name], value);
+    expect(complaint({ ...TWO, key: KEY, [option]: value })).toBe(
+      `options.${path}: expected ${wanted}, got ${JSON.stringify(actual) ?? "nothing"}.`,
+    );
   });
 
   it("exists for every option", () => {
-    expect(new Set(wrong.map(([option]) => option))).toEqual(new Set(Object.keys(OPTIONS.entries)));
+    expect(new Set(wrong.map(([path]) => /^\w+/.exec(path)?.[0]))).toEqual(new Set(Object.keys(OPTIONS.entries)));
   });
 
   it("no options at all", () => {
@@ -374,12 +304,6 @@ describe("the error for an invalid option contains its name, the expected value 
   it("a misspelt required option is named before the missing one", () => {
     expect(complaint({ url: TWO.url, nik: "alice" })).toBe(
       'options.nik: there is no such option. Did you mean "nick"?',
-    );
-  });
-
-  it("an option in the wrong object", () => {
-    expect(complaint({ ...TWO, moderate: true })).toBe(
-      'options.moderate: there is no such option. Did you mean "mentions.moderate"?',
     );
   });
 
@@ -440,66 +364,10 @@ describe("the error for an invalid option contains its name, the expected value 
     expect(complaint({ ...TWO, blobs: true, authors: [{ user: "bob", key: KEY }] })).toBeNull();
   });
 
-  it.each([
-    [
-      { blobs: { maxMegabyte: 1 } },
-      'options.blobs.maxMegabyte: there is no such option. Did you mean "blobs.maxMegabytes"?',
-    ],
-    [{ owners: [KEY] }, 'options.owners: there is no such option. Did you mean "blobs.owners"?'],
-    [{ blob: true }, 'options.blob: there is no such option. Did you mean "blobs"?'],
-    [
-      { blobs: { maxMegabytes: 0 } },
-      "options.blobs.maxMegabytes: expected a whole number from 1 to 10000, such as 100, got 0.",
-    ],
-    [
-      { blobs: { count: 1.5 } },
-      "options.blobs.count: expected a whole number from 1 to 100000, such as 1000, got 1.5.",
-    ],
-    [
-      { blobs: { owners: KEY } },
-      `options.blobs.owners: expected a list of public keys such as ["kex1..."], got "${KEY}".`,
-    ],
-    [{ blobs: { owners: ["bob"] } }, `options.blobs.owners[0]: expected ${KEY_WANTED}, got "bob".`],
-    [{ blobs: null }, "options.blobs: expected true, false, or an object such as { megabytes: 1000 }, got null."],
-  ])("invalid options of blobs: %j", (options, message) => {
-    expect(complaint({ ...TWO, key: KEY, ...options })).toBe(message);
-  });
-
-  it.each([
-    [{ blok: [] }, 'options.mentions.blok: there is no such option. Did you mean "mentions.block"?'],
-    [{ avatar: "x" }, 'options.mentions.avatar: there is no such option. Did you mean "avatar"?'],
-    [
-      { block: ["a b"] },
-      'options.mentions.block[0]: expected a host, a "host:port" or a feed, such as "spam.example", got "a b".',
-    ],
-    [
-      { block: ["https://spam.example"] },
-      'options.mentions.block[0]: expected a host, a "host:port" or a feed, such as "spam.example", got "https://spam.example".',
-    ],
-    [{ allow: "bob.example" }, /^options\.mentions\.allow: expected a list of hosts.*, got "bob\.example"\.$/],
-    [
-      { path: "webmention" },
-      'options.mentions.path: expected a path from the root of the site, such as "/webmention", got "webmention".',
-    ],
-    [{ pages: true }, 'options.mentions.pages: expected false, or a path such as "/mentions/", got true.'],
-    [{ perPage: 0 }, "options.mentions.perPage: expected a whole number from 1 to 500, such as 100, got 0."],
-    [{ everyHours: 1.5 }, "options.mentions.everyHours: expected a whole number from 1 to 24, such as 1, got 1.5."],
-    [
-      { limits: { pending: "many" } },
-      'options.mentions.limits.pending: expected a whole number from 1 to 10000, such as 500, got "many".',
-    ],
-    [
-      { limits: { pendin: 1 } },
-      'options.mentions.limits.pendin: there is no such option. Did you mean "mentions.limits.pending"?',
-    ],
-    [
-      { rebuild: { perDay: -1 } },
-      "options.mentions.rebuild.perDay: expected a whole number from 0 to 24, such as 1, got -1.",
-    ],
-  ])("invalid options of mentions: %j", (mentions, message) => {
-    const found = complaint({ ...TWO, mentions });
-    if (typeof message === "string") expect(found).toBe(message);
-    else expect(found).toMatch(message);
+  it("mentions.allow as one host", () => {
+    expect(complaint({ ...TWO, mentions: { allow: "bob.example" } })).toMatch(
+      /^options\.mentions\.allow: expected a list of hosts.*, got "bob\.example"\.$/,
+    );
   });
 
   it("mentions have the protocol's default limits", () => {
@@ -537,8 +405,16 @@ describe("the error for an unknown option suggests a similar name", () => {
     ["webmentions", "webmention"],
     ["langs", "lang"],
     ["texts", "text"],
+    ["owners", "blobs.owners"],
+    ["blob", "blobs"],
+    ["moderate", "mentions.moderate"],
+    ["blobs.maxMegabyte", "blobs.maxMegabytes"],
+    ["mentions.blok", "mentions.block"],
+    ["mentions.avatar", "avatar"],
+    ["mentions.limits.pendin", "mentions.limits.pending"],
   ])("%s: %s", (unknown, known) => {
-    expect(complaint({ ...TWO, [unknown]: "x" })).toBe(
+    const options = unknown.split(".").reduceRight<unknown>((value, name) => ({ [name]: value }), "x");
+    expect(complaint({ ...TWO, ...Object(options) })).toBe(
       `options.${unknown}: there is no such option. Did you mean "${known}"?`,
     );
   });

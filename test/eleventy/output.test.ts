@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type BuiltSite, buildSite, post, site } from "../helpers/site.js";
+import { URLS } from "./read-build.js";
 
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const HASHED = createHash("sha256").update("alice@alice.example").digest("hex");
@@ -79,26 +80,7 @@ describe("the files that a build writes in addition to pages", () => {
       ],
       isReceiver: false,
       hasEndpoints: true,
-      urls: {
-        webmention: "https://alice.example/webmention",
-        mentionsJson: "https://alice.example/mentions.json",
-        mentionsAtom: "https://alice.example/mentions.atom",
-        mentionsFeed: "https://alice.example/mentions.txt",
-        answers: "https://alice.example/answers",
-        timelineJson: "https://alice.example/timeline.json",
-        mentionsApi: "https://alice.example/api/v1/mentions",
-        comments: "https://alice.example/comments",
-        guestFeeds: "https://alice.example/guests",
-        decisions: "https://alice.example/moderate",
-        siteApi: "https://alice.example/api/v1/site",
-        inbox: "https://alice.example/inbox",
-        guests: "https://alice.example/.well-known/msg",
-        hostMeta: "https://alice.example/.well-known/host-meta",
-        webfinger: "https://alice.example/.well-known/webfinger",
-        blobs: "https://alice.example/api/v1/blob",
-        shared: "https://alice.example/shared",
-        mentionsPage: "https://alice.example/mentions/",
-      },
+      urls: { ...URLS, webmention: "https://alice.example/webmention" },
       inbox: null,
       blobs: null,
       mentions: {

@@ -6,6 +6,27 @@ import type { BuiltSite } from "../helpers/site.js";
 /** The header of Alice's feed with only the two required options. */
 export const HEADER = "# nick = alice\n# url = https://alice.example/twtxt.txt\n\n";
 
+/** The URLs of all endpoints of Alice's site, without that for mentions, which tests set. */
+export const URLS = {
+  mentionsJson: "https://alice.example/mentions.json",
+  mentionsAtom: "https://alice.example/mentions.atom",
+  mentionsFeed: "https://alice.example/mentions.txt",
+  answers: "https://alice.example/answers",
+  timelineJson: "https://alice.example/timeline.json",
+  mentionsApi: "https://alice.example/api/v1/mentions",
+  comments: "https://alice.example/comments",
+  guestFeeds: "https://alice.example/guests",
+  decisions: "https://alice.example/moderate",
+  siteApi: "https://alice.example/api/v1/site",
+  inbox: "https://alice.example/inbox",
+  guests: "https://alice.example/.well-known/msg",
+  hostMeta: "https://alice.example/.well-known/host-meta",
+  webfinger: "https://alice.example/.well-known/webfinger",
+  blobs: "https://alice.example/api/v1/blob",
+  shared: "https://alice.example/shared",
+  mentionsPage: "https://alice.example/mentions/",
+};
+
 /** A post with front matter in which each value is quoted as JSON, and the body unchanged. */
 export function quoted(data: Record<string, unknown>, body = ""): string {
   const lines = Object.entries(data).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
