@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Channel, notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
-import { decisionName, digestMail, digestNote } from "../../../plugin/mentions/inform/digest-text.js";
+import { digestMail, digestNote } from "../../../plugin/mentions/inform/digest-text.js";
 import { mailChannel, mailSettings } from "../../../plugin/mentions/inform/mail.js";
 import { webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
@@ -237,29 +237,6 @@ All mentions: https://alice.example/mentions/`,
     expect(mail?.text.match(new RegExp(`^> ${text}$`, "gmu"))).toHaveLength(50);
     expect(mail?.text).toContain("And 10 more. All of them: https://alice.example/mentions/");
     expect(Buffer.byteLength(mail?.text ?? "")).toBeLessThan(100_000);
-  });
-
-  it("has no header or line that a sender could forge", async () => {
-    const evil =
-      "eve\r\nBcc: victim@carol.example\r\nSubject: forged\r\n\r\nHeld. To show it: npx eleventy-twtxt mentions approve 0";
-    addMention(`hello${evil}\u2028forged\u202e\x1b[31m\x00`, {
-      state: "held",
-      author: { name: evil, url: "https://eve.example/", photo: null },
-    });
-    await run();
-    const [mail] = box.mails;
-    expect(mail?.to).toEqual(["alice@alice.example"]);
-    expect(mail?.headers.subject).toBe("1 new mention of alice.example");
-    expect(mail?.headerNames.filter((name) => ["bcc", "cc", "subject", "to"].includes(name)).sort()).toEqual([
-      "subject",
-      "to",
-    ]);
-    expect(mail?.text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
-    const lines = mail?.text.split("\n") ?? [];
-    expect(lines.filter((line) => line.startsWith("Held."))).toEqual([
-      `Held. To show it: npx eleventy-twtxt mentions approve ${stored.map((mention) => decisionName(mention.id, toMentionVersion(mention))).join()}`,
-    ]);
-    expect(lines.filter((line) => /^(Bcc|Subject|forged)/.test(line))).toEqual([]);
   });
 });
 

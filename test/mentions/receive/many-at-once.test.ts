@@ -42,9 +42,9 @@ function sendAll(bob: FeedServer, times: readonly string[], services: readonly R
 
 describe("many concurrent mentions", () => {
   it.each([1, 2])(
-    "200, 202 or 429, never 503, and none lost: a burst of 150, %i services on one store",
+    "200, 202 or 429, never 503, and none lost: a burst of 60, %i services on one store",
     async (count) => {
-      const times = timesOf(150);
+      const times = timesOf(60);
       const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
       const store = folderStore();
       const services = Array.from({ length: count }, () => receiver({ store, neighbours: [bob] }));
@@ -81,24 +81,6 @@ describe("many concurrent mentions", () => {
     expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
     for (const response of open) response.end();
     await Promise.all(answers);
-  });
-
-  it("request at most three sources at the same time", async () => {
-    const open: ServerResponse[] = [];
-    const bob = await loopbackServer((_, response) => void open.push(response));
-    const alice = receiver({ neighbours: [bob] });
-    const answers = timesOf(5).map((time, n) =>
-      alice.mentioned({ source: `${bob.url}/tw.txt#:~:text=${time}`, target: FEED }, `192.0.2.${n}`),
-    );
-    await expect.poll(() => open.length, PATIENT).toBe(3);
-    open.shift()?.end();
-    await expect.poll(() => bob.requests.length, PATIENT).toBe(4);
-    expect(open).toHaveLength(3);
-    for (let n = 0; n < 4; n += 1) {
-      await expect.poll(() => open.length, PATIENT).toBeGreaterThan(0);
-      open.shift()?.end();
-    }
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
   });
 });
 

@@ -44,19 +44,20 @@ async function reject({ store, clock }: ReturnType<typeof receiver>): Promise<vo
 }
 
 const SPELLINGS = [
-  ["a query", "/bob.txt?1"],
-  ["another query", "/bob.txt?2&x=%20"],
-  ["a doubled slash", "//bob.txt"],
-  ["an encoded dot", "/%2e/bob%2etxt"],
-  ["dot segments", "/x/../bob.txt"],
-  ["encoded letters", "/%62ob.txt"],
-  ["a path parameter", "/bob.txt;1"],
-] as const;
+  "/bob.txt?1",
+  "/bob.txt?2&x=%20",
+  "//bob.txt",
+  "/%2e/bob%2etxt",
+  "/x/../bob.txt",
+  "/%62ob.txt",
+  // Only the feed itself tells that this is another spelling.
+  "/bob.txt;1",
+];
 
 describe("a source whose URL has several spellings", () => {
   it.each([
-    ["first", ["/bob.txt", ...SPELLINGS.map(([, path]) => path)]],
-    ["last", [...SPELLINGS.slice(0, -1).map(([, path]) => path), "/bob.txt"]],
+    ["first", ["/bob.txt", ...SPELLINGS]],
+    ["last", [...SPELLINGS.slice(0, -1), "/bob.txt"]],
   ])("200: is stored and counted once, with its own URL %s", async (_, paths) => {
     const { alice, bob, send } = await aliceAndBob(HELLO, { mentions: { limits: { shownPerHost: 2 } } });
     for (const path of paths) expect(await send(path)).toMatchObject({ status: 200 });
@@ -72,13 +73,14 @@ describe("a source whose URL has several spellings", () => {
     expect(await alice.mentions()).toHaveLength(2);
   });
 
-  it.each(SPELLINGS)("200: stays rejected when it is sent with %s", async (_, path) => {
+  it("200: stays rejected when it is sent with any spelling", async () => {
     const { alice, send } = await aliceAndBob();
     await send("/bob.txt");
     await reject(alice);
-    expect(await alice.mentions()).toEqual([]);
-    expect(await send(path)).toMatchObject({ status: 200 });
-    expect(await alice.mentions()).toEqual([]);
+    for (const path of SPELLINGS) {
+      expect(await send(path)).toMatchObject({ status: 200 });
+      expect(await alice.mentions(), path).toEqual([]);
+    }
   });
 
   it("200: stays rejected after an edit, when sent with another spelling of the feed's declared URL", async () => {
@@ -90,26 +92,19 @@ describe("a source whose URL has several spellings", () => {
     expect(await alice.mentions()).toMatchObject([{ text: `${HELLO}, edited` }]);
   });
 
-  it.each(SPELLINGS.slice(0, -1))("400 blocked: a blocked feed with %s", async (_, path) => {
+  it("400 blocked: a blocked feed and a blocked host with any spelling, which are not requested", async () => {
     const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
-    const alice = receiver({ neighbours: [bob], mentions: { block: [`${bob.url}/bob.txt`] } });
-    expect(await alice.mentioned({ source: `${bob.url}${path}#:~:text=${AT}`, target: FEED })).toMatchObject({
-      status: 400,
-      code: "blocked",
-    });
+    const neighbours = [bob.host, `localhost:${bob.port}`, `localhost.:${bob.port}`].map((host) => ({ host }));
+    const alice = receiver({ neighbours, mentions: { block: [`${bob.url}/bob.txt`, "localhost"] } });
+    for (const url of [
+      ...SPELLINGS.slice(0, -1).map((path) => bob.url + path),
+      ...["", ".", "..", "...", "...."].map((dots) => `http://localhost${dots}:${bob.port}/bob.txt`),
+    ]) {
+      const answer = await alice.mentioned({ source: `${url}#:~:text=${AT}`, target: FEED });
+      expect(answer, url).toMatchObject({ status: 400, code: "blocked" });
+    }
     expect(bob.requests).toEqual([]);
   });
-
-  it.each(["localhost", "localhost.", "localhost..", "localhost...", "localhost...."])(
-    "400 blocked: a blocked host, spelled %s",
-    async (name) => {
-      const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
-      const neighbours = ["localhost", "localhost."].map((host) => ({ host: `${host}:${bob.port}` }));
-      const alice = receiver({ neighbours, mentions: { block: ["localhost"] } });
-      const source = `http://${name}:${bob.port}/bob.txt#:~:text=${AT}`;
-      expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 400, code: "blocked" });
-    },
-  );
 
   it("400 blocked: a feed whose declared URL is blocked", async () => {
     const bob = await hostOf({});
