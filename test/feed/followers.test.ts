@@ -73,9 +73,9 @@ describe("a line of an access log", () => {
       '[10/Oct/2026:13:55:36 -0700] "GET x',
       '\\" "',
     ])
-      expect(parseLogLine(`a b ${part.repeat(400_000)}`)).toBeNull();
+      expect(parseLogLine(`a b ${part.repeat(100_000)}`)).toBeNull();
     const request = line.slice(0, line.indexOf("/twtxt.txt"));
-    for (const part of ["x", "x ", "\t"]) expect(parseLogLine(request + part.repeat(400_000))).toBeNull();
+    for (const part of ["x", "x ", "\t"]) expect(parseLogLine(request + part.repeat(100_000))).toBeNull();
   });
 });
 

@@ -13,6 +13,7 @@ import { listNamedParts, SNAPSHOT } from "../../../plugin/mentions/receive/snaps
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
+import { recordingStore } from "../../helpers/recording-store.js";
 import { runs } from "../../helpers/runs.js";
 import { newMention as mention, storedMention } from "../../helpers/stored-mentions.js";
 
@@ -35,25 +36,6 @@ async function withEvents(count: number, store: Store = memoryStore(), now = () 
   const writer = journalOf(store, now);
   for (let n = 0; n < count; n += 1) await writer.add(kept(n));
   return { store, writer };
-}
-
-/** A store that records its requests. */
-function recordingStore(store: Store): { store: Store; operations: string[] } {
-  const operations: string[] = [];
-  return {
-    operations,
-    store: {
-      ...store,
-      async get(key) {
-        operations.push(`get ${key}`);
-        return store.get(key);
-      },
-      async keys(prefix) {
-        operations.push(`keys ${prefix}`);
-        return store.keys(prefix);
-      },
-    },
-  };
 }
 
 /** A store whose lists still contain deleted keys, as in a distributed storage. */
@@ -208,7 +190,7 @@ describe("deleted events that are still listed", () => {
           }
         }
       }),
-      { numRuns: runs(100) },
+      { numRuns: runs(40) },
     );
   });
 

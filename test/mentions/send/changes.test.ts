@@ -3,14 +3,13 @@ import { shortHash } from "../../../plugin/mentions/send/live-feed.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { strayed } from "../../helpers/loopback.js";
-import { badAnswer, DAY, DAYS_6, DAYS_8, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
+import { badAnswer, DAY, DAYS_6, DAYS_8, neighbour, outcomes, PAGE, TODAY, world, worldWithBob } from "./outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
 describe("an edit", () => {
   it("is sent once, with the current reference to the twt", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
     await home.send();
     home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
@@ -36,8 +35,7 @@ describe("an edit", () => {
   });
 
   it("that its receiver refused is ignored: the receiver has the first text until its removal is sent", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
     await home.send();
     home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
@@ -67,8 +65,7 @@ describe("an edit", () => {
   });
 
   it("before the first text has a response is sent immediately, with its own attempts", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
     bob.answer = () => ({ status: 500 });
     for (let tries = 1; tries < 8; tries += 1) {
@@ -82,8 +79,7 @@ describe("an edit", () => {
 
 describe("a deleted twt", () => {
   it("is sent once more, with its original source", async () => {
-    const bob = await neighbour("bob", "Link header");
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob("Link header");
     home.alice.twts = { "2026-11-20T07:00:00Z": "hello", [TODAY]: bob.mention };
     await home.send();
     delete home.alice.twts[TODAY];
@@ -93,8 +89,7 @@ describe("a deleted twt", () => {
   });
 
   it("is not sent to a receiver that never accepted it", async () => {
-    const bob = await neighbour("bob");
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     bob.answer = () => ({ status: 400 });
     home.alice.twts = { [TODAY]: bob.mention };
     await home.send({ findPage: () => null });
@@ -104,8 +99,7 @@ describe("a deleted twt", () => {
   });
 
   it("is sent to a receiver that then refuses it as missing, which is not a failure", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: bob.mention };
     await home.send();
     home.alice.twts = {};
@@ -116,8 +110,7 @@ describe("a deleted twt", () => {
   });
 
   it("is sent if the response to it was lost, since the receiver may have it", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     bob.answer = (_, response) => void response.destroy();
     home.alice.twts = { [TODAY]: bob.mention };
     expect(outcomes(await home.send())).toEqual(["new retry"]);
@@ -135,8 +128,7 @@ describe("archives", () => {
 
   /** A twt that was sent when it was new and is now in an archive. */
   async function moved() {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.clock.time = Date.parse("2026-01-01T00:00:00Z");
     home.alice.twts = { [MOVED]: `hi ${bob.mention}` };
     expect(outcomes(await home.send())).toEqual(["new sent 202"]);
@@ -209,8 +201,7 @@ describe("archives", () => {
 
 describe("the first run", () => {
   it("skips mentions older than a week, with their later edits, and sends newer ones", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
     const report = await home.send();
     expect(outcomes(report)).toEqual(["new sent 202"]);
@@ -225,8 +216,7 @@ describe("the first run", () => {
   });
 
   it("skips mentions that are a week older than the newest twt if the clock is in 1970", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.clock.time = 0;
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [TODAY]: `young ${bob.mention}` };
     expect(await home.send()).toMatchObject({ leftAlone: 1 });
@@ -234,8 +224,7 @@ describe("the first run", () => {
   });
 
   it("is the first one that finds a twt: old posts imported into an empty site are not sent", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     await home.send();
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}` };
     expect(await home.send()).toMatchObject({ mentions: [], leftAlone: 1 });
@@ -243,8 +232,7 @@ describe("the first run", () => {
   });
 
   it("counts even if it was interrupted: mentions that were new then are sent at any later time", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
     const cut = await home.send({ isOver: () => true });
     expect(outcomes(cut)).toEqual(["new waiting"]);
@@ -255,8 +243,7 @@ describe("the first run", () => {
   });
 
   it("with a backfill of N also sends the newest N, archives included, and the next backfill continues from there", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     const old = "2024-01-01T00:00:00Z";
     const older = "2023-01-01T00:00:00Z";
     home.alice.twts = { "2025-03-01T00:00:00Z": "no mention", [DAYS_8]: `old ${bob.mention}` };

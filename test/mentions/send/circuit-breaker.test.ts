@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
-import { DAY, MINUTE, type Neighbour, NOW, neighbour, outcomes, TODAY, world } from "./outgoing.js";
+import { DAY, MINUTE, type Neighbour, NOW, outcomes, TODAY, world, worldWithBob } from "./outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
 /** Four twts that mention Bob. */
 async function fourTwts() {
-  const bob = await neighbour();
-  const home = await world([bob]);
+  const { bob, home } = await worldWithBob();
   home.alice.twts = Object.fromEntries([0, 1, 2, 3].map((at) => [`2026-11-20T08:00:0${at}Z`, `hi ${bob.mention}`]));
   return { bob, home };
 }
@@ -42,8 +41,7 @@ describe("a host that requests a pause", () => {
   });
 
   it("and accepts one mention in each run loses no mentions", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     const times = Array.from({ length: 20 }, (_, at) => `2026-11-20T08:00:${String(at).padStart(2, "0")}Z`);
     home.alice.twts = Object.fromEntries(times.map((time) => [time, bob.mention]));
     let isFirst = true;

@@ -3,7 +3,7 @@ import type { SendOptions, SendReport } from "../../../plugin/mentions/send/send
 import { siteLinks } from "../../../plugin/mentions/send/site-links.js";
 import type { LoopbackServer } from "../../helpers/loopback.js";
 import { type ReceiverOptions, settingsOf } from "../../helpers/receiver.js";
-import { type World, world } from "./outgoing.js";
+import { neighbour, type World, world } from "./outgoing.js";
 
 /** The links of each post, by timestamp. */
 export type Posts = Record<string, readonly string[]>;
@@ -56,4 +56,10 @@ export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promi
     built = posts;
   };
   return { ...home, send, deploy, build, mentions, findPage };
+}
+
+/** Alice's site, and Bob's, whose pages have an endpoint. */
+export async function linkingWorldWithBob() {
+  const bob = await neighbour("bob", "HTML");
+  return { bob, home: await linkingWorld([bob]) };
 }

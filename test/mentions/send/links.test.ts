@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { PATIENT_MS } from "../../helpers/longest.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
-import { linkingWorld } from "./linking.js";
+import { linkingWorld, linkingWorldWithBob } from "./linking.js";
 import { DAY, DAYS_6, DAYS_8, MINUTE, type Neighbour, neighbour, outcomes, TODAY } from "./outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
@@ -55,9 +55,8 @@ describe("a link in a new post", () => {
   });
 
   it("is sent only with the page as source: an endpoint that refuses it gets no reference", async () => {
-    const bob = await neighbour("bob", "HTML");
+    const { bob, home } = await linkingWorldWithBob();
     bob.answer = () => ({ status: 400 });
-    const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [`${bob.url}/`] });
     expect(outcomes(await home.send())).toEqual(["new failed 400"]);
     expect(bob.posts).toMatchObject([{ source: home.findPage(TODAY) }]);
@@ -80,9 +79,8 @@ describe("a link in a new post", () => {
   });
 
   it("is retried later if its endpoint is down", async () => {
-    const bob = await neighbour("bob", "HTML");
+    const { bob, home } = await linkingWorldWithBob();
     bob.answer = () => ({ status: 503 });
-    const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [`${bob.url}/`] });
     expect((await home.send()).mentions).toMatchObject([{ outcome: "retry", isLink: true }]);
     expect((await home.send()).mentions).toMatchObject([{ outcome: "waiting", isLink: true }]);
@@ -93,9 +91,8 @@ describe("a link in a new post", () => {
   });
 
   it("is retried immediately, with all eight attempts, if the clock was months ahead when it failed", async () => {
-    const bob = await neighbour("bob", "HTML");
+    const { bob, home } = await linkingWorldWithBob();
     bob.answer = () => ({ status: 503 });
-    const home = await linkingWorld([bob]);
     home.deploy({ [DAYS_6]: [] });
     await home.send();
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
@@ -113,8 +110,7 @@ describe("a link in a new post", () => {
 
 describe("a page that is mentioned and linked", () => {
   it("gets one mention, even when the mention becomes a link or the link a mention", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.alice.twts = { [TODAY]: `@<bob ${bob.url}/>` };
     home.deploy({ [TODAY]: [`${bob.url}/`] });
     expect((await home.send()).mentions).toMatchObject([{ outcome: "sent", isLink: false, kind: "new" }]);
@@ -130,8 +126,7 @@ describe("a page that is mentioned and linked", () => {
 
 describe("a changed post", () => {
   it("sends only its new links and, once, its removed links", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     const [hens, eggs, figs] = ["hens", "eggs", "figs"].map((name) => `${bob.url}/posts/${name}/`) as [
       string,
       string,
@@ -148,8 +143,7 @@ describe("a changed post", () => {
   });
 
   it("that was deleted sends each of its links once more", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
     await home.send();
     home.deploy({ [DAYS_6]: [] });
@@ -159,8 +153,7 @@ describe("a changed post", () => {
   });
 
   it("that gets `twt: false` sends each of its links once more, without waiting for its page to lose them", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
     await home.send();
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] }, [TODAY]);
@@ -170,8 +163,7 @@ describe("a changed post", () => {
   });
 
   it("waits for the deploy: new and removed links are not sent until the live page matches", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     const [hens, eggs] = [`${bob.url}/posts/hens/`, `${bob.url}/posts/eggs/`];
     home.deploy({ [TODAY]: [hens] });
     await home.send();
@@ -191,8 +183,7 @@ describe("a changed post", () => {
   });
 
   it("that is missing from the build loses no link", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [TODAY]: [`${bob.url}/`] });
     await home.send();
     home.build({});
@@ -204,8 +195,7 @@ describe("a changed post", () => {
 
 describe("the first run with links", () => {
   it("of a new site sends the links of the last week", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [DAYS_8]: [`${bob.url}/posts/old/`], [DAYS_6]: [`${bob.url}/posts/new/`] });
     expect(await home.send()).toMatchObject({ leftAlone: 1 });
     expect(targetsOf(bob)).toEqual([`${bob.url}/posts/new/`]);
@@ -213,8 +203,7 @@ describe("the first run with links", () => {
   });
 
   it("after an upgrade sends no links of earlier posts, and later those of new posts and new links", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     const [old, own, added, recent] = ["old", "own", "added", "recent"].map((name) => `${bob.url}/posts/${name}/`) as [
       string,
       string,
@@ -239,8 +228,7 @@ describe("the first run with links", () => {
   });
 
   it("sends no links of posts whose mentions an earlier version sent with --backfill", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.alice.twts = { [DAYS_8]: `hi @<bob ${bob.url}/>` };
     home.deploy({ [DAYS_8]: [`${bob.url}/posts/old/`] });
     await home.send({ links: undefined, backfill: 1 });
@@ -251,8 +239,7 @@ describe("the first run with links", () => {
   });
 
   it("leaves the links of a post to --backfill, which sends them", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ "2026-11-10T09:00:00Z": [`${bob.url}/posts/older/`], [DAYS_8]: [`${bob.url}/posts/old/`] });
     await home.send();
     expect(bob.posts).toEqual([]);
@@ -263,8 +250,7 @@ describe("the first run with links", () => {
 
 describe("a site with `links: false`", () => {
   it("requests nothing for links, even when posts with sent links are deleted", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
     await home.send();
     const requests = bob.requests.length;
@@ -275,8 +261,7 @@ describe("a site with `links: false`", () => {
   });
 
   it("sends no links of posts from that time after links are turned on again", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [DAYS_6]: [`${bob.url}/posts/1/`] });
     await home.send();
     home.mentions.links = false;
@@ -292,8 +277,7 @@ describe("a site with `links: false`", () => {
 
 describe("a blocked host", () => {
   it("gets no request for new links or for links sent before it was blocked", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [TODAY]: [`${bob.url}/posts/hens/`] });
     await home.send();
     const requests = bob.requests.length;
@@ -358,8 +342,7 @@ describe("a hostile target", () => {
 
 describe("a dry run", () => {
   it("lists links, and sends and stores nothing", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await linkingWorld([bob]);
+    const { bob, home } = await linkingWorldWithBob();
     home.deploy({ [TODAY]: [`${bob.url}/`] });
     const { mentions } = await home.send({ isDryRun: true });
     expect(mentions).toMatchObject([{ isLink: true, outcome: "would be sent", endpoint: bob.endpoint }]);

@@ -180,6 +180,12 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
   };
 }
 
+/** Alice's site, whose guard lets Bob's through. */
+export async function worldWithBob(method?: FoundEndpoint["method"] | null, options: WorldOptions = {}) {
+  const bob = await neighbour("bob", method);
+  return { bob, home: await world([bob], options) };
+}
+
 /** With a signal, sleeps until that aborts; otherwise for a millisecond. The clock does not move. */
 function sleepWithoutClock(_: number, signal?: AbortSignal): Promise<void> {
   return signal

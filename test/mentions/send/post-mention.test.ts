@@ -1,15 +1,14 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { PATIENT_MS } from "../../helpers/longest.js";
 import { strayed } from "../../helpers/loopback.js";
-import { DAY, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
+import { DAY, MINUTE, outcomes, PAGE, TODAY, worldWithBob } from "./outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
 describe("a response", () => {
   it.each([200, 201, 202, 204, 299])("of %i is a success", async (status) => {
-    const bob = await neighbour();
+    const { bob, home } = await worldWithBob();
     bob.answer = () => ({ status });
-    const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
     expect(outcomes(await home.send())).toEqual([`new sent ${status}`]);
     expect((await home.send()).mentions).toEqual([]);
@@ -17,9 +16,8 @@ describe("a response", () => {
   });
 
   it.each([301, 302, 303, 304, 307])("of %i that is not followed is final, after one POST", async (status) => {
-    const bob = await neighbour();
+    const { bob, home } = await worldWithBob();
     bob.answer = () => ({ status, headers: status === 307 ? {} : { location: "/webmention?other" } });
-    const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
     expect(outcomes(await home.send())).toEqual([`new failed ${status}`]);
     expect((await home.send()).mentions).toEqual([]);
@@ -27,9 +25,8 @@ describe("a response", () => {
   });
 
   it.each([307, 308])("of %i is followed with method and body", async (status) => {
-    const bob = await neighbour();
+    const { bob, home } = await worldWithBob();
     bob.answer = ({ path }) => (path === "/moved" ? { status: 201 } : { status, headers: { location: "/moved" } });
-    const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
     expect(outcomes(await home.send())).toEqual(["new sent 201"]);
     const [first, second] = bob.posts;
@@ -41,9 +38,8 @@ describe("a response", () => {
     ["Link header", 404],
     ["HTML", 415],
   ] as const)("of 4xx is followed by one try of the other form, for an endpoint from a %s", async (method, status) => {
-    const bob = await neighbour("bob", method);
+    const { bob, home } = await worldWithBob(method);
     bob.answer = () => ({ status, headers: { "content-type": "text/plain" }, body: "no\u001b[1m such\nthing" });
-    const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
     expect((await home.send()).mentions).toMatchObject([
       { outcome: "failed", status, why: `it answers ${status}, "no [1m such thing"`, next: null },
@@ -55,9 +51,8 @@ describe("a response", () => {
   });
 
   it("to the other form of the source is remembered for the endpoint", async () => {
-    const bob = await neighbour("bob", "Link header");
+    const { bob, home } = await worldWithBob("Link header");
     bob.answer = ({ source }) => ({ status: source === PAGE ? 400 : 202 });
-    const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
     expect(outcomes(await home.send())).toEqual(["new sent 202"]);
     expect(bob.posts).toHaveLength(2);
@@ -69,8 +64,7 @@ describe("a response", () => {
   });
 
   it.each([429, 503])("of %i is retried after its Retry-After, and not before", async (status) => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: bob.mention };
     bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
     expect((await home.send()).mentions).toMatchObject([{ outcome: "retry", next: "2026-11-20T11:00:00.000Z" }]);
@@ -90,8 +84,7 @@ describe("a response", () => {
   it.each(["500", "a broken connection", "silence"])("of %s is retried, with 8 attempts in 3 days", async (kind) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: bob.mention };
     bob.answer = (_, response) => {
       if (kind === "500") return { status: 500 };
@@ -121,8 +114,7 @@ describe("a response", () => {
   });
 
   it("with an error during discovery is retried, and nothing is posted", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: bob.mention };
     bob.status = 503;
     bob.headers = { "retry-after": "3600" };
@@ -140,9 +132,8 @@ describe("a mention in a reply to a twt that is known", () => {
   const THEIRS = "2026-11-18T08:00:00.5+01:00";
 
   async function replies(target: "accepted" | "refused", method: "feed field" | "Link header" = "feed field") {
-    const bob = await neighbour("bob", method);
+    const { bob, home } = await worldWithBob(method);
     bob.answer = (post) => ({ status: target === "refused" && post.target.includes("#") ? 400 : 202 });
-    const home = await world([bob]);
     const findTwt = async (url: string, hash: string) => (url === bob.feedUrl && hash === HASH ? THEIRS : null);
     home.alice.twts = { [TODAY]: `(#${HASH}) ${bob.mention} yes` };
     const send = () => home.send({ findTwt });

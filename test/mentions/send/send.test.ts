@@ -3,7 +3,19 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Ask, createGuard } from "../../../plugin/http/guard.js";
 import { loopbackRoute, loopbackServer, strayed } from "../../helpers/loopback.js";
 import { FEED, receiver } from "../../helpers/receiver.js";
-import { badAnswer, DAY, DAYS_6, DAYS_8, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
+import {
+  badAnswer,
+  DAY,
+  DAYS_6,
+  DAYS_8,
+  MINUTE,
+  neighbour,
+  outcomes,
+  PAGE,
+  TODAY,
+  world,
+  worldWithBob,
+} from "./outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
@@ -28,8 +40,7 @@ describe("a new twt", () => {
   });
 
   it("is posted as a form, encoded once, to the endpoint with its query", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
     await home.send();
 
@@ -43,8 +54,7 @@ describe("a new twt", () => {
   });
 
   it("has as target the mention's URL, byte for byte, without its fragment", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     const odd = `${bob.url.replace("http:", "HTTP:")}/./twtxt.txt`;
     home.alice.twts = { [TODAY]: `@<bob ${odd}#:~:text=2026-01-02T03:04:05Z>` };
     await home.send();
@@ -56,8 +66,7 @@ describe("a new twt", () => {
     ["Link header", "the page"],
     ["HTML", "the page"],
   ] as const)("goes to an endpoint of a %s as %s", async (method, form) => {
-    const bob = await neighbour("bob", method);
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob(method);
     home.alice.twts = { [TODAY]: bob.mention };
     const report = await home.send();
     expect(report.mentions).toMatchObject([{ outcome: "sent", endpoint: bob.endpoint, method }]);
@@ -65,25 +74,22 @@ describe("a new twt", () => {
   });
 
   it("is sent to the endpoint of a page that it mentions", async () => {
-    const bob = await neighbour("bob", "HTML");
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob("HTML");
     home.alice.twts = { [TODAY]: `@<bob ${bob.url}/> hello` };
     await home.send();
     expect(bob.posts).toMatchObject([{ source: PAGE, target: `${bob.url}/` }]);
   });
 
   it("is sent as a reference to any endpoint if it has no page", async () => {
-    const bob = await neighbour("bob", "Link header");
+    const { bob, home } = await worldWithBob("Link header");
     bob.answer = () => ({ status: 400 });
-    const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
     expect(outcomes(await home.send({ findPage: () => null }))).toEqual(["new failed 400"]);
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
   it("is not sent for a link, a reply by hash, a bare nick, a follow field, code or a mention of the site itself or of a guest of it", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.answers["/twtxt.txt"] = (response) =>
       response.end(
         [
@@ -108,8 +114,7 @@ describe("a new twt", () => {
   });
 
   it("is reported if there is no endpoint, and not looked up again", async () => {
-    const bob = await neighbour("bob", null);
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob(null);
     home.alice.twts = { [TODAY]: bob.mention };
     expect((await home.send()).mentions).toMatchObject([
       { outcome: "no-endpoint", endpoint: null, why: "no endpoint in the feed, its headers or its site" },
@@ -121,8 +126,7 @@ describe("a new twt", () => {
   });
 
   it("does not end the run if a mention leads to a private address or is of no feed", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const { bob, home } = await worldWithBob();
     home.alice.twts = {
       [TODAY]: `@<b http://10.0.0.1/x> @<c ftp://c.example/x> ${bob.mention}`,
     };
@@ -139,8 +143,7 @@ describe("a new twt", () => {
   });
 
   it("is tried again at an address that was refused once another private host is allowed, and by no other run", async () => {
-    const bob = await neighbour();
-    const home = await world([bob]);
+    const home = await world([]);
     home.alice.twts = { [TODAY]: "@<b http://10.0.0.1/x>" };
     const sendWith = async (...allowedHosts: string[]) => outcomes(await home.send({ allowedHosts }));
     expect(await sendWith(home.alice.host)).toEqual(["new not-asked"]);
@@ -188,8 +191,7 @@ describe("a feed that is not live", () => {
   it.each(["404", "500", "a page", "an empty body", "a redirect loop", "a broken connection"])(
     "with %s sends nothing, records nothing and reports what to do",
     async (kind) => {
-      const bob = await neighbour();
-      const home = await world([bob]);
+      const { bob, home } = await worldWithBob();
       home.alice.twts = { [TODAY]: bob.mention };
       await home.send();
       const keys = (await home.store.keys("sent/")).sort();
@@ -232,9 +234,8 @@ describe("a found endpoint", () => {
     [{ "cache-control": "max-age=9999999" }, DAY],
     [{ "cache-control": "no-cache, max-age=3600" }, 0],
   ])("with %j is used for all mentions of a run, and in later runs for %i ms", async (headers, lifetime) => {
-    const bob = await neighbour();
+    const { bob, home } = await worldWithBob();
     bob.headers = headers;
-    const home = await world([bob]);
     const looks = () => bob.requests.filter((path) => path === "/twtxt.txt").length;
     const tell = async (timestamp: string) => {
       home.alice.twts[timestamp] = bob.mention;
