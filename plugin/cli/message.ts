@@ -1,8 +1,9 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
 import { toCommand } from "./command.js";
+import { block, listBlocked, unblock } from "./message/block-senders.js";
 import { reply, send } from "./message/compose.js";
 import { discard, outbox, retry, sent } from "./message/outgoing.js";
-import { block, deleteMessages, follow, list, listBlocked, read, unblock } from "./message/read-inbox.js";
+import { deleteMessages, follow, list, read } from "./message/read-inbox.js";
 import { OWN_SITE_OPTIONS } from "./options.js";
 
 export const message = toCommand({
