@@ -42,17 +42,16 @@ export function isFromProxy({ headers, socket }: IncomingMessage): boolean {
 /**
  * The request for a handler. Its body fails with `bad-request` if it ends early and with `too-slow` if it stalls.
  *
- * @param origin - what `request.url` begins with, whatever `Host` says
+ * @param url - absolute, normalized
  * @param patienceMs - the interval in which the next 30 KiB of the body, or its end, must arrive, in milliseconds
  */
-export function toRequest(incoming: IncomingMessage, origin: string, patienceMs: number): HttpRequest {
+export function toRequest(incoming: IncomingMessage, url: string, patienceMs: number): HttpRequest {
   const { method = "GET" } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
   const hasBody = method !== "GET" && method !== "HEAD";
-  const { href: url } = new URL(origin + toTarget(incoming));
   return { method, url, headers, body: hasBody ? toBody(incoming, patienceMs) : null };
 }
 

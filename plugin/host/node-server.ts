@@ -124,7 +124,8 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
     const status = response.writableFinished ? response.statusCode : 0;
     if (isFile) options.onAnswer?.({ route: "file", method, status, seconds: null });
   });
-  const endpoint = options.findEndpoint(new URL(origin + incoming.url).pathname);
+  const { pathname, href: url } = new URL(origin + incoming.url);
+  const endpoint = options.findEndpoint(pathname);
   if (!endpoint) return options.serveFile(incoming, response);
   const ask = async () => {
     isFile = false;
@@ -132,7 +133,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
     const address = findAddress(incoming, trustedProxies);
     const { name, rateLimit: kind } = endpoint;
     const refusal = kind && rateLimit(kind, method, address);
-    const found = refusal ?? (await endpoint.answer(toRequest(incoming, origin, patienceMs), address));
+    const found = refusal ?? (await endpoint.answer(toRequest(incoming, url, patienceMs), address));
     const counted = refusal
       ? { route: kind, seconds: null }
       : { route: name, seconds: (performance.now() - start) / 1000 };
