@@ -5,7 +5,7 @@ import { concatChunks, limitSize } from "../store/chunks.js";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 import { isReset } from "../transport/http-client.js";
 import { IdleLimit } from "../transport/idle-limit.js";
-import { parseJson, readProblem } from "./one-line.js";
+import { readProblem } from "./one-line.js";
 import { type Signer, signRequest } from "./sign-request.js";
 import { SiteClock } from "./site-clock.js";
 
@@ -184,9 +184,12 @@ function toAnswer(url: string, response: Response, idle: IdleLimit): SiteAnswer 
     return new TextDecoder().decode(await concatChunks(limitSize(chunks(), MAX_JSON_BYTES, tooLarge)));
   };
   const json = async () => {
-    const value = parseJson(await text());
-    if (value === null) throw unreachable(url, new Error("its answer is not JSON"));
-    return value;
+    const source = await text();
+    try {
+      return JSON.parse(source);
+    } catch {
+      throw unreachable(url, new Error("its answer is not JSON"));
+    }
   };
   return { status, headers, chunks, text, json, close: () => idle.end() };
 }
