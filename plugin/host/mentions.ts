@@ -44,21 +44,14 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     const { mentionVerification } = await verifier();
     return mentionVerification(options, { siteIndex, received, moderation, onStored });
   });
-  const { twts } = options.pages;
-  const postsCopies = twts.some(({ copy }) => copy);
-  const hasCopies = options.settings.isReceiver && (postsCopies || twts.some(({ syndication }) => syndication));
-  const readSyndication = async () => (await networkWiring()).listPostedUrls(options.store);
-  const threads = once(async () => (await networkWiring()).threadReader(options, { received, moderation, onStored }));
-  /** Reads the answers to copies of posts on other networks. @returns how many threads were read */
-  const readThreads = async (which: "due" | "recent", isOver: () => boolean) =>
-    hasCopies ? (await threads())(which, isOver) : 0;
+  const { readSyndication, readThreads } = postCopies(options, { received, moderation, onStored });
   const management = once(async () => {
     const { manageMentions } = await manager();
     const services = await verification();
     const { now, settings } = options;
     const guestFeeds = settings.mentions.comments ? settings.urls.guestFeeds : null;
     const parts = { ...services, readSigned: signedReader(options), received, moderation, siteIndex, guestFeeds, now };
-    return manageMentions({ ...parts, readThreads: (isOver) => readThreads("recent", isOver) });
+    return manageMentions({ ...parts, readThreads: async (isOver) => (await readThreads?.("recent", isOver)) ?? 0 });
   });
   const answers = once(async () => (await answerWiring()).answerServices(options, received));
   const comments = once(async () => {
@@ -73,10 +66,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   });
   const handlers: Handlers = {
     webmention: deferHandler(async () => (await verification()).receive),
-    mentionsJson: listMentions({
-      ...{ list, siteIndex, cacheTag: CACHE_TAG },
-      readSyndication: postsCopies ? readSyndication : undefined,
-    }),
+    mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG, readSyndication }),
     mentionsAtom: deferHandler(atom),
     mentionsFeed: deferHandler(feed),
     decision: deferHandler(async () => (await decider()).decisionPage({ links, received, moderation, siteIndex })),
@@ -89,7 +79,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     siteIndex,
     received,
     /** `null` for a site without copies of posts. Loaded when it is first needed. */
-    readThreads: hasCopies ? readThreads : null,
+    readThreads,
     /** Loaded when it is first needed. */
     comments,
     /** Loaded when it is first needed. */
@@ -99,6 +89,20 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     verification,
     handlers,
   };
+}
+
+type ThreadParts = Parameters<Awaited<ReturnType<typeof networkWiring>>["threadReader"]>[1];
+
+/** What the site knows about copies of its posts on other networks, loaded when it is first needed. */
+function postCopies(options: ServiceOptions, parts: ThreadParts) {
+  const { twts } = options.pages;
+  const postsCopies = twts.some(({ copy }) => copy);
+  const hasCopies = options.settings.isReceiver && (postsCopies || twts.some(({ syndication }) => syndication));
+  const threads = once(async () => (await networkWiring()).threadReader(options, parts));
+  /** Reads the answers to them. @returns how many threads were read */
+  const readThreads = async (which: "due" | "recent", isOver: () => boolean) => (await threads())(which, isOver);
+  const readSyndication = async () => (await networkWiring()).listPostedUrls(options.store);
+  return { readSyndication: postsCopies ? readSyndication : undefined, readThreads: hasCopies ? readThreads : null };
 }
 
 /** A handler that is made when it is needed. @param make - returns the same one each time, if making it is expensive */
