@@ -31,10 +31,12 @@ async function served(breaking: string, mending: string, options: string) {
   await store.put("followers/day", Buffer.from("{}"));
   await alicesBlobs({ store }).put("quinces", "Quinces are in.");
   store.close();
-  // libsql leaves the log to the garbage collector.
-  openDatabase(join(stored, "store.db")).exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  // Open until its files are copied: a disk without inodes has no room for a log that the last connection removes.
+  const database = openDatabase(join(stored, "store.db"));
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   const within = afterMounts(`${MOUNT}; ${breaking}; ${mend(mending)}`, disk, stored, options);
   const server = await serveProcess(alice, ["--store", disk], { within });
+  database.close();
   return { server, disk, mendDisk: () => writeFileSync(join(stored, "mended"), "") };
 }
 
