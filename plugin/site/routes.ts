@@ -84,6 +84,9 @@ const site = { capability: "site", base: "siteApi", access: "signed", netlify: "
 const answers = { capability: "answers", base: "answers", netlify: "site" } as const;
 const fediverse = { ...open, capability: "fediverse", methods: ["GET", "HEAD"], netlify: "fediverse" } as const;
 
+/** The most mentions on a page of the managed list: those of a year, of usual lengths. */
+export const MAX_MANAGED_PAGE = 2000;
+
 /** The first route that matches a path answers. */
 export const ROUTES = {
   health: { capability: null, below: "/health", methods: ["GET", "HEAD"], access: "anyone" },

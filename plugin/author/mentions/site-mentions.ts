@@ -16,6 +16,7 @@ import {
 import { ENGLISH } from "../../options/words.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { describeMention, type MentionSentence } from "../../site/mention-sentence.js";
+import { MAX_MANAGED_PAGE } from "../../site/routes.js";
 import type { HostSettings } from "../../site/site.js";
 import { isFeedUrl } from "../../url.js";
 import { counted } from "../amounts.js";
@@ -25,8 +26,6 @@ import type { Outcome } from "../outcome.js";
 import { openSiteApi, parseAnswer, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
-
-const MAX_PAGE = 2000;
 
 /** How many mentions one request imports, and their characters of JSON: the site takes 1 MiB. */
 const PER_IMPORT = 100;
@@ -80,7 +79,7 @@ export class SiteMentions {
   async list(state: State, { start = "", most = Infinity } = {}): Promise<ManagedMention[]> {
     const all: ManagedMention[] = [];
     for (let after: string | null = null; ; ) {
-      const { mentions, next } = await this.page(state, after, Math.min(most - all.length, MAX_PAGE));
+      const { mentions, next } = await this.page(state, after, Math.min(most - all.length, MAX_MANAGED_PAGE));
       all.push(...mentions.filter(({ received }) => received >= start));
       if (next === null || all.length >= most || (mentions.at(-1)?.received ?? "") < start) return all;
       after = next;

@@ -5,7 +5,7 @@ import { TwtxtError } from "../../errors.js";
 import { type Handler, type HttpRequest, json, parseBody, parseLimit, parseParameters } from "../../http/respond.js";
 import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { TimeSlices } from "../../http/time-slices.js";
-import { ROUTES } from "../../site/routes.js";
+import { MAX_MANAGED_PAGE, ROUTES } from "../../site/routes.js";
 import { publicMention } from "../inform/list-json.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference } from "../reference.js";
@@ -21,8 +21,6 @@ import type { ClaimProcessor } from "./verify-and-store.js";
 
 const BODY_LIMIT = 1024 * 1024;
 const PAGE = 100;
-/** A page for a year of mentions. */
-const MAX_PAGE = 2000;
 /** Long texts fill a page earlier. A function of Netlify's answers with at most 6 MB. */
 const PAGE_BYTES = 4 * 2 ** 20;
 /** Time limit of `verify`; the platform ends a function after 60 s. */
@@ -79,7 +77,7 @@ interface ManageParts {
 
 async function list({ received, pending, siteIndex, moderation }: ManageParts, url: string) {
   const { id, state = "shown", after, limit } = parseParameters(url, ["id", "state", "after", "limit"]);
-  const size = parseLimit(limit, MAX_PAGE, PAGE);
+  const size = parseLimit(limit, MAX_MANAGED_PAGE, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (id !== undefined) {
