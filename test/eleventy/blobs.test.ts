@@ -358,7 +358,7 @@ describe("a build with blobs", () => {
   it("writes one Netlify function for both paths, with the platform's limits", async () => {
     const alice = await site({ files, options: `{ host: "netlify", key: "${ALICE}", blobs: true }` });
     expect(readFileSync(source(alice), "utf8")).toContain(
-      `export const config = {"path":["/api/v1/blob","/api/v1/blob/*","/shared/*"],"generator":"eleventy-plugin-twtxt"};`,
+      `export const config = {"path":["/api/v1/blob","/api/v1/blob/*","/shared/*"],"nodeBundler":"none",`,
     );
     expect(readFileSync(source(alice), "utf8")).toMatch(/^import \{ blobs \} from ".*\/blobs\.js";$/m);
     const settings = {

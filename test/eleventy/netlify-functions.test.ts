@@ -44,10 +44,11 @@ const shared = (one: BuiltSite) => JSON.parse(text(one, `${FOLDER}/twtxt-host.js
 
 /** The parts of a function's source that Netlify reads statically. */
 function read(one: BuiltSite, name: string) {
-  const [, config = ""] = /^export const config = (.*);$/m.exec(source(one, name)) ?? [];
+  const [, literal = ""] = /^export const config = (.*);$/m.exec(source(one, name)) ?? [];
   const [, event, factory] =
     /^export default (?:\{ (\w+): )?(\w+)\(host\.settings, host\.pages\)(?: \})?;$/m.exec(source(one, name)) ?? [];
-  return { config: JSON.parse(config), event, factory };
+  const { nodeBundler, includedFiles, ...config } = JSON.parse(literal);
+  return { config, files: { nodeBundler, includedFiles }, event, factory };
 }
 
 describe("the functions that a build for Netlify writes", () => {
@@ -113,16 +114,25 @@ describe("the functions that a build for Netlify writes", () => {
     expect(read(site, "mentions-json").config.path).toEqual(["/mentions.json", "/mentions.atom", "/guests/:guest.txt"]);
   });
 
-  it("import only the plugin's bundle and the shared file", async () => {
+  it("import only the plugin's bundle, and include it as it is, with its manifest and the shared file", async () => {
     for (const file of names(alice).filter((name) => name.endsWith(".mjs"))) {
       const name = file.slice("twtxt-".length, -".mjs".length);
-      const imports = [...source(alice, name).matchAll(/^import (.*) from "(.*?)"(.*);$/gm)].map(([, ...what]) => what);
+      const imports = [...source(alice, name).matchAll(/^import (.*) from "(.*?)";$/gm)].map(([, ...what]) => what);
       expect(imports).toEqual([
-        [`{ ${read(alice, name).factory} }`, expect.stringMatching(/\/dist\/netlify\/.*\.js$/), ""],
-        ["host", "./twtxt-host.json", ` with { type: "json" }`],
+        ["{ createRequire }", "node:module"],
+        [`{ ${read(alice, name).factory} }`, expect.stringMatching(/^\.\.\/.*\/dist\/netlify\/.*\.js$/)],
       ]);
-      expect(resolve(alice.folder, FOLDER, imports[0]?.[1] ?? "")).toBe(join(repo, `dist/netlify/${MODULES[name]}.js`));
-      expect(source(alice, name)).not.toMatch(/process\.env|require\(/);
+      const place = (path = "") => resolve(alice.folder, FOLDER, path);
+      expect(place(imports[1]?.[1])).toBe(join(repo, `dist/netlify/${MODULES[name]}.js`));
+      const { nodeBundler, includedFiles } = read(alice, name).files;
+      expect([nodeBundler, ...includedFiles.map(place)]).toEqual([
+        "none",
+        place("twtxt-host.json"),
+        join(repo, "package.json"),
+        join(repo, "dist/netlify/**/*.js"),
+      ]);
+      expect(source(alice, name)).toContain(`const host = createRequire(import.meta.url)("./twtxt-host.json");`);
+      expect(source(alice, name)).not.toMatch(/process\.env/);
       await expect(transform(source(alice, name), { format: "esm" })).resolves.toMatchObject({ warnings: [] });
     }
   });

@@ -1,7 +1,6 @@
 // plugin/eleventy/output/netlify-functions.ts: files of the Netlify functions, and conflicts with those of the site.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import {
   type Capability,
   type EndpointFunction,
@@ -84,12 +83,9 @@ export function functionFiles(
   { root, packageFolder }: { root: string; packageFolder: string },
 ): SiteFile[] {
   if (functions.length === 0) return [];
-  const bundle = bundleSeenFrom(join(root, FOLDER), join(packageFolder, "dist/netlify"));
+  const ours = relative(join(root, FOLDER), packageFolder).split(sep).join("/");
   return [
-    ...functions.map((one) => ({
-      path: toFileName(one.name),
-      content: source(one, `${bundle}/${one.module}.js`),
-    })),
+    ...functions.map((one) => ({ path: toFileName(one.name), content: source(one, ours) })),
     { path: HOST, content: JSON.stringify(site) },
   ];
 }
@@ -114,33 +110,26 @@ function toFileName(name: FunctionName): string {
   return `twtxt-${name}.mjs`;
 }
 
-/** Netlify reads `config` and the event's name from the source, so both must be literals. */
-function source({ factory, paths, config, event }: NetlifyFunction, bundle: string): string {
+/**
+ * Netlify reads `config` and the event's name from the source, so both must be literals. It copies the included files as they
+ * are: the bundle is complete, and its chunks are loaded when they are needed.
+ *
+ * @param ours - the folder of the package, seen from that of the functions
+ */
+function source({ module, factory, paths, config, event }: NetlifyFunction, ours: string): string {
   const handler = `${factory}(host.settings, host.pages)`;
   const routes = paths.length > 0 ? { path: paths } : {};
+  const files = { nodeBundler: "none", includedFiles: [HOST, `${ours}/package.json`, `${ours}/dist/netlify/**/*.js`] };
   return `// Written by ${PACKAGE} at each build.
-import { ${factory} } from ${JSON.stringify(bundle)};
-import host from "./${HOST}" with { type: "json" };
+import { createRequire } from "node:module";
+import { ${factory} } from ${JSON.stringify(`${ours}/dist/netlify/${module}.js`)};
+
+const host = createRequire(import.meta.url)("./${HOST}");
 
 export default ${event ? `{ ${event}: ${handler} }` : handler};
 
-export const config = ${JSON.stringify({ ...routes, ...config, generator: PACKAGE })};
+export const config = ${JSON.stringify({ ...routes, ...config, ...files, generator: PACKAGE })};
 `;
-}
-
-/**
- * The import specifier of the plugin's bundle. With the package name, its chunks are loaded when they are needed. If that
- * name does not resolve to this package, as for a transitive dependency under pnpm, a path is used: Netlify then bundles
- * everything into one file.
- */
-function bundleSeenFrom(folder: string, bundle: string): string {
-  try {
-    const found = createRequire(join(folder, "x.mjs")).resolve(`${PACKAGE}/netlify/mentions.js`);
-    if (relative(dirname(found), bundle) === "") return `${PACKAGE}/netlify`;
-  } catch {
-    // It is not installed under this name.
-  }
-  return relative(folder, bundle).split(sep).join("/");
 }
 
 /** Runs at minute 7, because most schedules run on the hour. */
