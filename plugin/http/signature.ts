@@ -3,7 +3,7 @@ import { hash, type KeyObject } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { isSignedBy, toVerifyingKey } from "../keys/ed25519.js";
+import { toVerifyingKey, verifyOffThread } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { type Nonce, spendNonce } from "./nonces.js";
@@ -69,7 +69,7 @@ export async function verifyRequest(
   readBody: () => Promise<Uint8Array>,
   policy: SignaturePolicy,
 ): Promise<{ owner: string; body: Uint8Array }> {
-  const { owner, nonce, checkBody } = verifyHead(request, policy);
+  const { owner, nonce, checkBody } = await verifyHead(request, policy);
   const body = await checkBody(readBody());
   if (!READING.includes(request.method) && !(await spendNonce(policy.store, nonce))) throw nonceUsed();
   return { owner, body };
@@ -89,7 +89,7 @@ export async function verifyGuest(
   readBody: () => Promise<Uint8Array>,
   { authority, store, now }: Omit<SignaturePolicy, "allowed">,
 ): Promise<GuestRequest> {
-  const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: () => true }, now });
+  const { owner, nonce, checkBody } = await verifyHead(request, { authority, allowed: { has: () => true }, now });
   const spend = async () => {
     if (!(await spendNonce(store, nonce))) throw nonceUsed();
   };
@@ -102,10 +102,10 @@ export async function verifyGuest(
  * @throws TwtxtError `not-signed` for a missing or invalid signature; `wrong-clock` for its time; `not-allowed` for a key that is not allowed
  * @see PROTOCOL 5
  */
-export function verifyHead(
+export async function verifyHead(
   request: HttpRequest,
   { authority, allowed, now }: Omit<SignaturePolicy, "store">,
-): SignedHead {
+): Promise<SignedHead> {
   const { method, url, headers } = request;
   const { components, parameters, params, signature } = readSignature(headers);
   checkComponents(components, headers);
@@ -114,7 +114,7 @@ export function verifyHead(
   const key = toKeyObject(nonce.keyid);
 
   const base = signatureBase({ method, authority, url, headers }, components, params);
-  if (!isSignedBy(key, Buffer.from(base), signature))
+  if (!(await verifyOffThread(key, Buffer.from(base), signature)))
     throw notSigned("the signature does not match the request and the key");
   if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key is not allowed to do this.");
   rememberKey(nonce.keyid, key);

@@ -83,7 +83,7 @@ export class Blobs {
    */
   async #list(request: HttpRequest): Promise<Response> {
     const { stored, sharedUrl } = this.#parts;
-    const signed = this.#verify(request);
+    const signed = await this.#verify(request);
     await signed.checkBody(readBody(request, 0));
     const { after = "", limit, order = "fixed" } = parseParameters(request.url, ["after", "limit", "order"]);
     if (order !== "fixed" && order !== "newest") throw new TwtxtError("bad-request", '"order" can only be "newest".');
@@ -100,7 +100,7 @@ export class Blobs {
 
   async #answerOwner(request: HttpRequest, path: string): Promise<Response> {
     // Verified before the key is checked, so that only the owner learns which blobs exist.
-    const signed = this.#verify(request);
+    const signed = await this.#verify(request);
     if (!isBlobKey(path)) {
       throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
     }

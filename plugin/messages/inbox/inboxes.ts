@@ -202,7 +202,7 @@ export class Inboxes {
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than that of the inbox */
   async #checkSigned(request: HttpRequest, { key }: Inbox): Promise<Nonce> {
     const { authority, now } = this.options;
-    const { nonce, checkBody } = verifyHead(request, { authority, allowed: new Set([key]), now });
+    const { nonce, checkBody } = await verifyHead(request, { authority, allowed: new Set([key]), now });
     await checkBody(readBody(request, 0));
     return nonce;
   }
