@@ -14,7 +14,7 @@ export interface Work {
 
 /** The size of the largest blob, in bytes. */
 export const LARGE = 100 * 2 ** 20;
-/** Small requests are numerous, because the first thousand mostly measure how V8 optimises their code. */
+/** Small requests are numerous, because the first thousands mostly measure how V8 compiles their code. */
 export const WORKS: Work[] = [
   { name: "1 KB", bytes: 1000, atOnce: 1, puts: 200, gets: 200 },
   { name: `1 KB, ${MOST_AT_ONCE} at once`, bytes: 1000, atOnce: MOST_AT_ONCE, puts: 400, gets: 400 },
@@ -22,6 +22,8 @@ export const WORKS: Work[] = [
   { name: `1 MB, ${MOST_AT_ONCE} at once`, bytes: 1e6, atOnce: MOST_AT_ONCE, puts: 16, gets: 96 },
   { name: "100 MiB", bytes: LARGE, atOnce: 1, puts: 1, gets: 1 },
 ];
+/** Rounds before those that count, of small and of larger blobs. */
+const WARM_UPS = { small: 5, large: 1 };
 const STEPS = ["put", "get", "shared", "delete"] as const;
 /** Smaller blobs are not deleted: ext4 writes files more slowly for five seconds after a deletion. */
 const FREED_BYTES = 1e6;
@@ -33,14 +35,15 @@ export interface Rate {
   perSecond: number;
 }
 
-/** The first round of each work is a warm-up. */
+/** Each work begins with a warm-up. */
 export async function ratesOf(servers: readonly BlobServer[], rounds: number, stop: AbortSignal): Promise<Rate[]> {
   const rates: Rate[] = [];
   for (const work of WORKS) {
     const body = bodyOf(work.bytes);
-    for (let round = 0; round <= rounds; round += 1) {
+    const warmUps = work.bytes < FREED_BYTES ? WARM_UPS.small : WARM_UPS.large;
+    for (let round = 0; round < warmUps + rounds; round += 1) {
       const found = await oneRound(servers, { work, body, round }, stop);
-      if (round > 0) rates.push(...found);
+      if (round >= warmUps) rates.push(...found);
     }
   }
   return rates;

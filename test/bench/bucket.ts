@@ -11,7 +11,7 @@ import { median, type Part } from "./table.js";
 import { FEED, watchServe } from "./watched-serve.js";
 
 const BUCKET = "bench";
-const TIMES = 5;
+const TIMES = 3;
 /** How long no request comes in before work counts as done. */
 const QUIET_MS = 1500;
 const MINUTE_MS = 60_000;

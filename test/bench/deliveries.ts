@@ -14,6 +14,8 @@ import { median, type Part, percentile, ratio, time } from "./table.js";
 
 /** The numbers of concurrent deliveries. */
 const AT_ONCE = [1, 16];
+/** Blocks of deliveries before V8 has compiled what they use often. */
+const WARM_UPS = 6;
 /** Bytes of a message before it is sealed: some lines of text. */
 const TEXT_BYTES = 1000;
 /** The inbox of a served site. */
@@ -28,7 +30,9 @@ export const INBOX = {
 
 interface Size {
   folder: string;
+  /** The number of deliveries in a block. */
   count: number;
+  rounds: number;
   stop: AbortSignal;
 }
 
@@ -40,10 +44,10 @@ interface Reading {
 
 /**
  * The bare server writes each body into its own file, and syncs it to the disk before it responds with 202, as the inbox does.
- * The difference is the work on the message.
+ * The difference is the work on the message. The servers take turns.
  */
-export async function measureDeliveries(entry: string, { folder, count, stop }: Size): Promise<Part> {
-  const messages = await sealedMessages(entry, count * AT_ONCE.length);
+export async function measureDeliveries(entry: string, { folder, count, rounds, stop }: Size): Promise<Part> {
+  const messages = await sealedMessages(entry, count * (WARM_UPS + AT_ONCE.length * rounds));
   const bare = await startServer(
     [...process.execArgv, fileURLToPath(import.meta.url), "bare", join(folder, "bare")],
     stop,
@@ -52,27 +56,44 @@ export async function measureDeliveries(entry: string, { folder, count, stop }: 
   const served = await startServe(entry, join(folder, "served"), stop);
   const rows = [["", "a second", "median", "p99", "ratio"]];
   const figures: Record<string, Reading> = {};
-  try {
-    for (const [turn, atOnce] of AT_ONCE.entries()) {
-      const bodies = messages.slice(turn * count, (turn + 1) * count);
+  const most = Math.max(...AT_ONCE);
+  const deliverBlocks = async (blocks: number, atOnce: number): Promise<[Reading, Reading][]> => {
+    const pairs: [Reading, Reading][] = [];
+    for (let block = 0; block < blocks; block += 1) {
+      const bodies = messages.splice(0, count);
       const without = await deliver(`http://127.0.0.1:${bare.port}`, bodies, atOnce);
-      const reading = await deliver(served.url, bodies, atOnce);
-      figures[`bare, ${atOnce} at once`] = without;
-      figures[`serve, ${atOnce} at once`] = reading;
-      rows.push(rowOf(`bare server, ${atOnce} at once`, without, without));
-      rows.push(rowOf(`eleventy-twtxt serve, ${atOnce} at once`, reading, without));
+      pairs.push([without, await deliver(served.url, bodies, atOnce)]);
     }
+    return pairs;
+  };
+  const report = (name: string, pairs: readonly [Reading, Reading][]) => {
+    const [without, reading] = [medianOf(pairs.map(([bare]) => bare)), medianOf(pairs.map(([, serve]) => serve))];
+    figures[`bare, ${name}`] = without;
+    figures[`serve, ${name}`] = reading;
+    rows.push(rowOf(`bare server, ${name}`, without, without));
+    rows.push(rowOf(`eleventy-twtxt serve, ${name}`, reading, without));
+  };
+  try {
+    report(`the first ${count}, ${most} at once`, await deliverBlocks(1, most));
+    await deliverBlocks(WARM_UPS - 1, most);
+    for (const atOnce of AT_ONCE) report(`${atOnce} at once`, await deliverBlocks(rounds, atOnce));
   } finally {
     bare.end();
     served.end();
   }
   return {
-    title: `${count} deliveries of ${TEXT_BYTES} bytes of text to an inbox`,
+    title: `Deliveries of ${TEXT_BYTES} bytes of text to an inbox, median of ${rounds} blocks of ${count}`,
     rows,
     aims: [],
-    note: "Before serve responds to a delivery, it syncs the message and its sender's share to the store's log.",
+    note: `Before serve responds to a delivery, it syncs the message and its sender's share to the store's log. The first deliveries wait for V8, which compiles the code that is used often; the median is that of blocks after ${WARM_UPS * count} deliveries.`,
     figures,
   };
+}
+
+/** The reading with the median rate. */
+function medianOf(readings: readonly Reading[]): Reading {
+  const sorted = readings.toSorted((a, b) => a.perSecond - b.perSecond);
+  return sorted[sorted.length >> 1] as Reading;
 }
 
 function rowOf(name: string, { perSecond, times }: Reading, bare: Reading): string[] {

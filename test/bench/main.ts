@@ -115,32 +115,33 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
       ),
   ];
   const mentionBuilds = { ...setup, folder: folder("blog-mentions"), runs: size(2, 4), warmUps: 1 };
-  const messages = { folder: folder("messages"), milliseconds: size(100, 300), blocks: size(3, 5), stop };
+  const messages = { folder: folder("messages"), milliseconds: size(100, 300), blocks: 3, stop };
+  const deliveries = { folder: folder("deliveries"), count: size(100, 500), rounds: size(3, 5), stop };
   const emptyModule = join(temp, "empty.mjs");
   writeFileSync(emptyModule, "");
   return [
     builds(1_000, true, size(2, 5)),
     builds(1_000, false, size(2, 5)),
-    ...(isQuick ? [] : [builds(10_000, true, 3), builds(10_000, false, 3)]),
+    ...(isQuick ? [] : [builds(10_000, true, 2)]),
     ["mentions", () => measureMentionBuilds(size(5_000, 20_000), mentionBuilds)],
     ["tree", () => measureTree(entry, size(20, 100))],
     ["assets", async () => measureAssets(entry)],
-    ["timeline", () => measureTimeline(entry, { folder: folder("timeline"), runs: size(3, 7), stop })],
+    ["timeline", () => measureTimeline(entry, { folder: folder("timeline"), runs: size(3, 5), stop })],
     ["client", () => measureClientTimeline(entry, { folder: folder("client"), runs: size(3, 7), stop })],
     ["reader", () => measureReader(entry, size(5, 15), stop)],
     ["find", () => measureFinding(entry, size(5, 15), stop)],
     ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, size(3, 9), stop)],
     ["functions", () => measureFunctions(folder("functions"), size(3, 10), stop)],
     ...(process.platform === "linux" ? [sending(entry, isQuick)] : []),
-    ["verify", () => measureVerifying(entry, size(100, 1000), stop)],
+    ["verify", () => measureVerifying(entry, size(100, 500), stop)],
     [
       "received",
       () => measureReceived(entry, { folder: folder("received"), count: size(10_000, 100_000), runs: 3, stop }),
     ],
     ["messages", () => measureMessages(entry, messages)],
     ["form", () => measureContactForm(entry, size(20, 100), stop)],
-    ["floods", () => measureFloods(folder("floods"), { share: size(0.05, 1), stop })],
-    ["deliveries", () => measureDeliveries(entry, { folder: folder("deliveries"), count: size(200, 1000), stop })],
+    ["floods", () => measureFloods(folder("floods"), { share: size(0.25, 1), stop })],
+    ["deliveries", () => measureDeliveries(entry, deliveries)],
     ["bucket", () => measureBucket(entry, { folder: folder("bucket"), stop })],
     ...(process.platform === "linux"
       ? [serveStart(entry, isQuick), receiving(entry, isQuick), strangers(entry, isQuick), fullSite(entry, isQuick)]
@@ -153,7 +154,7 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
 
 /** Two hundred hosts need two hundred loopback addresses, which only Linux has by default. */
 function sending(entry: string, isQuick: boolean): Measurement {
-  const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 3 };
+  const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 2 };
   return ["send", () => measureSending(entry, { ...size, folder: join(temp, "sent"), stop })];
 }
 
@@ -164,7 +165,7 @@ function serveStart(entry: string, isQuick: boolean): Measurement {
 
 /** The same. */
 function receiving(entry: string, isQuick: boolean): Measurement {
-  const size = isQuick ? { count: 100, rounds: 3 } : { count: 500, rounds: 7 };
+  const size = isQuick ? { count: 100, rounds: 3 } : { count: 500, rounds: 5 };
   return ["receive", () => measureReceiving(entry, { ...size, folder: join(temp, "receive"), stop })];
 }
 
