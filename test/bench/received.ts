@@ -1,7 +1,7 @@
 // test/bench/received.ts: reading 100,000 stored mentions. Each store is read in its own process.
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { MentionQuery } from "../../plugin/mentions/mention.js";
 import type { NewMention } from "../../plugin/mentions/receive/event.js";
 import type { Store } from "../../plugin/store/store.js";
@@ -123,9 +123,12 @@ async function modulesOf(entry: string) {
     await load<typeof import("../../plugin/mentions/receive/journal.js")>("mentions/receive/journal.js");
   const { ReceivedMentions } =
     await load<typeof import("../../plugin/mentions/receive/received.js")>("mentions/receive/received.js");
+  const { JsonTexts } = await load<typeof import("../../plugin/mentions/receive/json-texts.js")>(
+    "mentions/receive/json-texts.js",
+  );
   const { memoryStore } = await load<typeof import("../../plugin/store/memory.js")>("store/memory.js");
   const { SqliteStore } = await load<typeof import("../../plugin/store/sqlite.js")>("store/sqlite.js");
-  return { Journal, ReceivedMentions, memoryStore, SqliteStore };
+  return { Journal, JsonTexts, ReceivedMentions, memoryStore, SqliteStore };
 }
 
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
@@ -184,7 +187,10 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
     const stored = await memory.get(key);
     if (!stored) continue;
     await store.put(key, stored.bytes);
-    if (key.startsWith("mentions/parts/")) bytes.push(stored.bytes);
+    if (!key.startsWith("mentions/parts/")) continue;
+    const texts = new modules.JsonTexts();
+    const lines = [...texts.readBlocks(stored.bytes)].flat().map((json) => texts.read(json).toString());
+    bytes.push(gzipSync(lines.join("\n")));
   }
   const bare: number[] = [];
   for (let run = 0; run < runs; run += 1) {
@@ -196,9 +202,8 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
   return { bytes: bytes.reduce((sum, part) => sum + part.length, 0), folding, bare };
 }
 
-/** A part of the stored mentions has one on each line. */
 function parseLines(part: string): unknown[] {
-  return part.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  return part.split("\n").map((line) => JSON.parse(line));
 }
 
 /** Stores mentions one event at a time, with repeated runs of the compaction. */

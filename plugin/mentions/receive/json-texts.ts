@@ -1,8 +1,12 @@
-// plugin/mentions/receive/json-texts.ts: the JSON of mentions in memory, compressed in blocks.
+// plugin/mentions/receive/json-texts.ts: the JSON of mentions, compressed in blocks, in memory as in the store.
+//
+// Each block is a line for each text, deflated, after its length in bytes as an unsigned integer of 32 bits, big-endian.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 
 /** Texts that are compressed together, to a fifth of their size. Reading one of them takes some 30 µs. */
-const BLOCK = 32;
+export const BLOCK = 32;
+const LENGTH_BYTES = 4;
+const NEW_LINE = 0x0a;
 /** Blocks that stay decompressed after reading: lists are read repeatedly. */
 const OPEN_BLOCKS = 64;
 
@@ -24,6 +28,17 @@ export class JsonTexts {
     return (isPacked ? this.#unpack(buffer) : buffer).subarray(start, end);
   }
 
+  /** The texts of blocks, which keep the bytes, one block at a time. @param bytes - see {@link packBlock} */
+  *readBlocks(bytes: Uint8Array): Generator<JsonText[]> {
+    const blocks = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < blocks.length; ) {
+      const start = at + LENGTH_BYTES;
+      at = start + blocks.readUInt32BE(at);
+      const buffer = blocks.subarray(start, at);
+      yield findLines(this.#unpack(buffer)).map((line) => ({ buffer, isPacked: true, ...line }));
+    }
+  }
+
   #unpack(packed: Buffer): Buffer {
     const bytes = this.#open.get(packed) ?? inflateRawSync(packed);
     this.#open.delete(packed);
@@ -32,17 +47,22 @@ export class JsonTexts {
     if (oldest && this.#open.size > OPEN_BLOCKS) this.#open.delete(oldest);
     return bytes;
   }
+}
 
-  /** Compresses texts in place. @param texts - one after the other in one buffer, which is not packed */
-  pack(texts: readonly JsonText[]): void {
-    for (let at = 0; at < texts.length; at += BLOCK) {
-      const block = texts.slice(at, at + BLOCK);
-      const [from, to] = [block[0]?.start ?? 0, block.at(-1)?.end];
-      // Copied, because the result is a part of a larger buffer.
-      const buffer = Buffer.from(deflateRawSync(block[0]?.buffer.subarray(from, to) ?? "", { level: 1 }));
-      for (const text of block) {
-        Object.assign(text, { buffer, isPacked: true, start: text.start - from, end: text.end - from });
-      }
-    }
+/** @param texts - at most {@link BLOCK} */
+export function packBlock(texts: readonly Uint8Array[]): Buffer {
+  const packed = deflateRawSync(Buffer.concat(texts.flatMap((text) => [text, Buffer.of(NEW_LINE)])));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(packed.length);
+  return Buffer.concat([length, packed]);
+}
+
+function findLines(buffer: Buffer): Pick<JsonText, "start" | "end">[] {
+  const lines: Pick<JsonText, "start" | "end">[] = [];
+  for (let start = 0; start < buffer.length; ) {
+    const end = buffer.indexOf(NEW_LINE, start);
+    lines.push({ start, end });
+    start = end + 1;
   }
+  return lines;
 }

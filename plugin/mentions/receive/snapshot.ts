@@ -1,18 +1,17 @@
 // plugin/mentions/receive/snapshot.ts: the snapshot of all mentions up to the last compaction.
 //
-// Its parts are gzipped lines, a mention of JSON in each. The entries of the view have these lines.
-import { createHash } from "node:crypto";
-import { Readable } from "node:stream";
-import { promisify } from "node:util";
-import { createGunzip, gzip } from "node:zlib";
+// Its parts are blocks of the JSON of mentions, as the view has them. A part is named by its hash: what is read is what was
+// written, and needs no other check.
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
+import { TimeSlices } from "../../http/time-slices.js";
 import { parseJson } from "../../store/json.js";
 import { LostRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { sweep } from "../../store/sweep.js";
-import { StoredMention } from "../mention.js";
-import type { JsonText } from "./json-texts.js";
+import type { StoredMention } from "../mention.js";
+import { BLOCK, type JsonText, packBlock } from "./json-texts.js";
 import { type Entry, type MentionView, readId, toEntry, toJson } from "./mention-view.js";
 import type { Relocation } from "./relocation.js";
 
@@ -23,9 +22,6 @@ export const SNAPSHOT = "mentions/snapshot";
 const PART_SIZE = 10_000;
 /** Unreferenced parts are kept this long, since a snapshot may be about to name them. */
 const ORPHAN_AGE = 24 * 3600_000;
-/** Bytes that are decompressed together. */
-const CHUNK = 128 * 1024;
-const NEW_LINE = 0x0a;
 
 export interface Snapshot {
   /** `null` before the first one. */
@@ -70,7 +66,7 @@ export class Snapshots {
   async read(): Promise<Snapshot> {
     const stored = await this.store.get(SNAPSHOT);
     if (!stored) return NO_SNAPSHOT;
-    const { parts, folded } = parseIntact(SNAPSHOT, stored.bytes, StoredIndex);
+    const { parts, folded } = readIndex(stored.bytes);
     return { etag: stored.etag, parts, folded: new Set(folded) };
   }
 
@@ -89,10 +85,9 @@ export class Snapshots {
       const part = known.get(key) ?? { key, entries: [], isCurrent: true };
       known.set(key, part);
       for (const json of lines) part.entries.push(this.#addLine(part, view, json));
-      view.texts.pack(lines);
     };
     for (const key of parts.filter((each) => !known.has(each))) {
-      for await (const lines of this.#readPart(key)) {
+      for await (const lines of this.#readPart(key, view)) {
         if (isFirst) add(key, lines);
         else later.push([key, lines]);
       }
@@ -123,12 +118,10 @@ export class Snapshots {
    * @returns `false` if another process replaced it meanwhile; nothing has changed then
    */
   async replace(old: Snapshot, view: MentionView, folded: readonly string[], time: number): Promise<boolean> {
-    const plan = planParts(this.#loaded, view).map(({ key, entries }) => ({
-      key,
-      bytes: key ?? Buffer.concat(entries.flatMap(({ json }) => [view.texts.read(json), Buffer.of(NEW_LINE)])),
-    }));
     const parts: string[] = [];
-    for (const { bytes } of plan) parts.push(typeof bytes === "string" ? bytes : await this.#writePart(bytes, time));
+    for (const { key, entries } of planParts(this.#loaded, view)) {
+      parts.push(key ?? (await this.#writePart(entries, view, time)));
+    }
     const next: v.InferOutput<typeof StoredIndex> = { version: 1, parts, folded: [...folded] };
     const condition = old.etag === null ? ({ isNew: true } as const) : { etag: old.etag };
     return (await this.store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
@@ -145,21 +138,15 @@ export class Snapshots {
     );
   }
 
-  /** @returns its mentions, some at a time, because a whole part has 10 MB. They are valid unless they are in the view already */
-  async *#readPart(key: string): AsyncGenerator<JsonText[]> {
+  /** @returns its mentions, a block at a time. They are valid unless they are in the view already */
+  async *#readPart(key: string, view: MentionView): AsyncGenerator<JsonText[]> {
     const stored = await this.store.get(key);
     if (!stored) throw new LostRace(`${key} is missing. ${ADVICE}`);
-    let rest = Buffer.alloc(0);
-    try {
-      for await (const chunk of Readable.from([stored.bytes]).pipe(createGunzip({ chunkSize: CHUNK }))) {
-        const bytes = Buffer.concat([rest, chunk]);
-        const end = bytes.lastIndexOf(NEW_LINE) + 1;
-        rest = bytes.subarray(end);
-        yield findLines(bytes.subarray(0, end));
-      }
-      yield findLines(rest);
-    } catch (error) {
-      throw damaged(key, error);
+    if (!key.endsWith(hashPart(stored.bytes))) throw new TwtxtError("store-failed", `${key} is damaged. ${ADVICE}`);
+    const slices = new TimeSlices();
+    for (const texts of view.texts.readBlocks(stored.bytes)) {
+      if (slices.isOver) await slices.next();
+      yield texts;
     }
   }
 
@@ -170,7 +157,7 @@ export class Snapshots {
       known.json = json;
       return known;
     }
-    const stored = parseIntact(part.key, text, StoredMention);
+    const stored: StoredMention = JSON.parse(text.toString());
     const mention = this.relocation.move(stored);
     const entry = toEntry(mention, mention === stored ? json : toJson(mention));
     if (mention !== stored) part.isCurrent = false;
@@ -180,10 +167,16 @@ export class Snapshots {
     return entry;
   }
 
-  async #writePart(bytes: Buffer, time: number): Promise<string> {
-    const packed = await promisify(gzip)(bytes);
-    const key = `${PARTS}${time}-${createHash("sha256").update(packed).digest("hex").slice(0, 32)}`;
-    await this.store.put(key, packed);
+  async #writePart(entries: readonly Entry[], { texts }: MentionView, time: number): Promise<string> {
+    const slices = new TimeSlices();
+    const blocks: Buffer[] = [];
+    for (let at = 0; at < entries.length; at += BLOCK) {
+      if (slices.isOver) await slices.next();
+      blocks.push(packBlock(entries.slice(at, at + BLOCK).map(({ json }) => texts.read(json))));
+    }
+    const bytes = Buffer.concat(blocks);
+    const key = `${PARTS}${time}${hashPart(bytes)}`;
+    await this.store.put(key, bytes);
     return key;
   }
 }
@@ -198,28 +191,17 @@ export function listNamedParts(snapshot: Uint8Array): string[] {
 }
 
 /** @throws TwtxtError `store-failed`, with what to do if the value is damaged */
-function parseIntact<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
+function readIndex(bytes: Uint8Array): v.InferOutput<typeof StoredIndex> {
   try {
-    return parseJson(key, bytes, schema);
+    return parseJson(SNAPSHOT, bytes, StoredIndex);
   } catch (error) {
-    throw damaged(key, error);
+    throw new TwtxtError("store-failed", `${(error as Error).message} ${ADVICE}`, { cause: error });
   }
 }
 
-function damaged(key: string, error: unknown): TwtxtError {
-  const why = error instanceof TwtxtError ? error.message : `The value of ${key} cannot be decompressed.`;
-  return new TwtxtError("store-failed", `${why} ${ADVICE}`, { cause: error });
-}
-
-function findLines(buffer: Buffer): JsonText[] {
-  const lines: JsonText[] = [];
-  for (let start = 0; start < buffer.length; ) {
-    const found = buffer.indexOf(NEW_LINE, start);
-    const end = found < 0 ? buffer.length : found;
-    lines.push({ buffer, isPacked: false, start, end });
-    start = end + 1;
-  }
-  return lines;
+/** The end of the key of a part. */
+function hashPart(bytes: Uint8Array): string {
+  return `-${hash("sha256", bytes).slice(0, 32)}`;
 }
 
 /** Plans have numbers, so that each mention notes the last one that has placed it. A set of 100,000 takes 5 MB each time. */

@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withProblemResponses } from "../../../plugin/http/respond.js";
@@ -6,6 +5,7 @@ import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { applyEvent, type MentionEvent, toMentionId } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
+import { packBlock } from "../../../plugin/mentions/receive/json-texts.js";
 import { MentionView } from "../../../plugin/mentions/receive/mention-view.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
@@ -298,8 +298,8 @@ describe("a damaged snapshot", () => {
     "a truncated index": (store) => truncated(store, SNAPSHOT),
     "an index without parts": (store) => store.put(SNAPSHOT, Buffer.from('{"version":1,"folded":[]}')),
     "a truncated part": truncated,
-    "a part with a mention without an identity": (store, part) =>
-      store.put(part, gzipSync(JSON.stringify([{ ...storedMention(), identity: "bob" }]))),
+    "a part with other contents": (store, part) =>
+      store.put(part, packBlock([Buffer.from(JSON.stringify(storedMention()))])),
     "a missing part": (store, part) => store.delete(part),
   };
 
