@@ -1,4 +1,5 @@
 // plugin/client/session.ts: access to the client: links with a token, the session, the checks of each request, and the user who connects.
+
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
@@ -7,6 +8,7 @@ import type { MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { sizeText } from "../author/amounts.js";
 import { TwtxtError } from "../errors.js";
+import { remember } from "../groups.js";
 import { readEssence } from "../http/respond.js";
 import { isSameSecret } from "../http/secret.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
@@ -190,9 +192,7 @@ export const namesUsers = process.platform === "linux" && !/microsoft/i.test(rel
 
 /** Whether the other end of a connection belongs to the user of this process or to root. Without {@link namesUsers}: `true`. */
 export function mayConnect(socket: Socket): Promise<boolean> {
-  const known = checked.get(socket) ?? (namesUsers ? isOurs(socket) : Promise.resolve(true));
-  checked.set(socket, known);
-  return known;
+  return remember(checked, socket, () => (namesUsers ? isOurs(socket) : Promise.resolve(true)));
 }
 
 async function isOurs({

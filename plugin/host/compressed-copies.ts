@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 
 import { join, parse } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { serialize } from "../concurrency.js";
 import type { StaticFile } from "./static-files.js";
 
 const TEXT = /\.(?:atom|css|html?|ics|js|json|md|mjs|rss|svg|txt|webmanifest|xml)$/i;
@@ -49,7 +50,7 @@ interface Copied {
 export class CompressedCopies {
   /** By path. */
   #files = new Map<string, Copied>();
-  #work = Promise.resolve();
+  readonly #inOrder = serialize();
 
   /** @param folder - of the copies; nothing else may be in it */
   constructor(private readonly folder: string) {}
@@ -69,9 +70,7 @@ export class CompressedCopies {
    * @throws Error of the file system
    */
   refresh(folders: readonly string[], signal: AbortSignal): Promise<void> {
-    const work = this.#work.then(() => this.#compressAll(folders, signal));
-    this.#work = work.catch(() => {});
-    return work;
+    return this.#inOrder(() => this.#compressAll(folders, signal));
   }
 
   async #compressAll(folders: readonly string[], signal: AbortSignal): Promise<void> {

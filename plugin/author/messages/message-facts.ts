@@ -1,5 +1,6 @@
 // plugin/author/messages/message-facts.ts: what is known about messages: sender, certainty, time and text; the author's own copies; and conversations.
 import { TwtxtError } from "../../errors.js";
+import { remember } from "../../groups.js";
 import { readGuestKey, shortKey } from "../../keys/guest.js";
 import { readName } from "../../messages/guest-name.js";
 import { parseMessage } from "../../messages/plaintext.js";
@@ -152,11 +153,8 @@ export interface Thread {
 /** A thread for each correspondent, those with verified addresses first, then guests, then unverified messages. */
 export function toThreads(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
   const threads = new Map<string | null, Thread>();
-  const find = (address: string | null) => {
-    const thread = threads.get(address) ?? { address, received: [], sent: [] };
-    threads.set(address, thread);
-    return thread;
-  };
+  const find = (address: string | null) =>
+    remember(threads, address, (): Thread => ({ address, received: [], sent: [] }));
   for (const message of messages) {
     find(isOpened(message) && isWithKnownKey(message) ? message.message.address : null).received.push(message);
   }

@@ -1,4 +1,5 @@
 // plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
+
 import { setTimeout } from "node:timers/promises";
 import { type BlobList, type BlobSite, blobSite, listBlobs } from "../../author/blobs/blob-site.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";
@@ -7,6 +8,7 @@ import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
+import { remember } from "../../groups.js";
 import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
@@ -55,8 +57,7 @@ export class StoredFiles {
    */
   listing(after: string): Promise<Listing> {
     const known = after === "" ? this.#first : null;
-    const reading = this.#reading.get(after) ?? this.#read(after, known);
-    this.#reading.set(after, reading);
+    const reading = remember(this.#reading, after, () => this.#read(after, known));
     const late = { list: known, fault: null, isReading: true };
     return Promise.race([reading, setTimeout(LIST_WAIT_MS, late, { ref: false })]);
   }

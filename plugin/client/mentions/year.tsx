@@ -1,6 +1,7 @@
 // plugin/client/mentions/year.tsx: a year of mentions: a table by month and kind, and the most frequent authors.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
+import { groupBy } from "../../groups.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { StrangersLink } from "../strangers-text.js";
 
@@ -49,13 +50,11 @@ export function countMonths(mentions: readonly ManagedMention[], now: number): M
 
 /** The ten most frequent authors. An author is a feed or page. */
 export function countWriters(mentions: readonly ManagedMention[]): Writer[] {
-  const writers = new Map<string, Writer>();
-  for (const { author } of mentions) {
-    if (author === null) continue;
-    const known = writers.get(author.url) ?? { name: author.name, url: author.url, count: 0 };
-    writers.set(author.url, { ...known, count: known.count + 1 });
-  }
-  return [...writers.values()].sort((a, b) => b.count - a.count || a.url.localeCompare(b.url)).slice(0, WRITERS);
+  const authors = mentions.flatMap(({ author }) => author ?? []);
+  return [...groupBy(authors, ({ url }) => url)]
+    .map(([url, named]) => ({ name: named[0]?.name ?? url, url, count: named.length }))
+    .sort((a, b) => b.count - a.count || a.url.localeCompare(b.url))
+    .slice(0, WRITERS);
 }
 
 /** @param mentions - those shown since {@link yearStart}, newest first, at least the newest {@link MOST_OF_YEAR} */

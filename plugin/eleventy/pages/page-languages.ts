@@ -1,4 +1,5 @@
 // plugin/eleventy/pages/page-languages.ts: writes what the plugin shows on a page in the language of that page.
+import { remember } from "../../groups.js";
 
 export interface RenderedPage {
   url?: string | false;
@@ -54,9 +55,7 @@ export class PageLanguages {
   write(page: RenderedPage | undefined, write: WritePart): string {
     const [lang, isFixed] = this.guess(page);
     const html = write(lang, false);
-    if (typeof page?.url === "string") {
-      this.#parts.set(page.url, [...(this.#parts.get(page.url) ?? []), { html, lang, isFixed, write }]);
-    }
+    if (typeof page?.url === "string") remember(this.#parts, page.url, () => []).push({ html, lang, isFixed, write });
     return html;
   }
 

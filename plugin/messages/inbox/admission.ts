@@ -1,5 +1,7 @@
 // plugin/messages/inbox/admission.ts: decides whether an inbox has room for a message, also while others are being stored.
+
 import type { Clock } from "../../clock.js";
+import { remember } from "../../groups.js";
 import type { DailyShare, DailyShares, SenderFolder } from "../../http/daily-shares.js";
 import type { InboxState, StoredMessage, StoredMessages } from "./stored.js";
 
@@ -74,8 +76,7 @@ export class Admission {
 
   #add(arrival: Arrival, newest: number): Admitted {
     const { user } = arrival;
-    const all = this.#admitted.get(user) ?? new Set();
-    this.#admitted.set(user, all);
+    const all = remember(this.#admitted, user, () => new Set());
     let resolve = () => {};
     const ended = new Promise<void>((done) => {
       resolve = done;

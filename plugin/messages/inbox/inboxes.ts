@@ -1,8 +1,10 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors and guests, with their handlers and jobs.
+
 import { setMaxListeners } from "node:events";
 import type { Clock, JobRun } from "../../clock.js";
 import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
+import { remember } from "../../groups.js";
 import { DailyShares } from "../../http/daily-shares.js";
 import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import {
@@ -111,9 +113,7 @@ export class Inboxes {
     const keys = await store.keys("inbox");
     const keysByUser = new Map([...users.keys()].map((user): [string, string[]] => [user, []]));
     for (const key of keys.filter((one) => one.startsWith("inbox/"))) {
-      const user = key.split("/")[1] ?? "";
-      keysByUser.set(user, keysByUser.get(user) ?? []);
-      keysByUser.get(user)?.push(key);
+      remember(keysByUser, key.split("/")[1] ?? "", () => []).push(key);
     }
     for (const [user, own] of keysByUser) {
       if (run.isOver()) return;

@@ -1,7 +1,9 @@
 // plugin/messages/lookup/lookup.ts: looks up the key and inbox of an address.
+
 import { Resolver } from "node:dns/promises";
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
+import { remember } from "../../groups.js";
 import { isPublicAddress, PrivateAddressError } from "../../http/public-address.js";
 import { discoveryPaths, parseAddress, readDomain } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
@@ -87,11 +89,7 @@ function checkHost(domain: string, plainHosts: readonly string[]): void {
 export function lookupOnce(look: Lookup): Lookup {
   const answers = new Map<string, Promise<Found>>();
   const queue = new PQueue({ concurrency: CONCURRENCY });
-  return (address) => {
-    const answer = answers.get(address) ?? queue.add(() => look(address));
-    answers.set(address, answer);
-    return answer;
-  };
+  return (address) => remember(answers, address, () => queue.add(() => look(address)));
 }
 
 interface HostResult {
