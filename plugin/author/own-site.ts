@@ -57,3 +57,23 @@ function describeMissing({ host, hasEndpoints }: HostSettings) {
   const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;
   return { missing };
 }
+
+/**
+ * Reads a list of mentions page by page.
+ *
+ * @param read - returns a page of at most `limit`; `after` is the `next` of the page before, `null` for the first
+ * @param most - how many to read; default: all
+ */
+export async function readPages<T>(
+  read: (after: string | null, limit: number) => Promise<{ mentions: T[]; next: string | null }>,
+  { perPage, most = Infinity }: { perPage: number; most?: number },
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let after: string | null = null; ; ) {
+    const { mentions, next } = await read(after, Math.min(perPage, most - all.length));
+    all.push(...mentions);
+    // An empty page that has a next one would be asked for again without an end.
+    if (next === null || all.length >= most || next === after) return all;
+    after = next;
+  }
+}

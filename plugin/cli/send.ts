@@ -1,6 +1,6 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
 import { resolve } from "node:path";
-import { counted, listed } from "../author/amounts.js";
+import { counted } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
 import {
   askSiteState,
@@ -14,6 +14,7 @@ import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
 import { siteStore } from "../author/site-store.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
+import { groupBy } from "../groups.js";
 import { copiedPosts } from "../host/copied-posts.js";
 import { createGuard } from "../http/guard.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
@@ -61,7 +62,7 @@ export const send = command({
   notes: "Exit code 0 if all was sent or there was nothing to send, 1 if a mention failed permanently.",
   example: `$ eleventy-twtxt send --dry-run
 2026-11-20T09:30:00Z  @bob  https://b.test/t  would be sent to https://b.test/ (named in the page)
-1 mention to send. Nothing was sent.`,
+1 to send. Nothing was sent.`,
   async run(values, _, terminal) {
     if (values.list) return listSent(values, terminal);
     if (values.all) throw misuse(NAME, "--all lists, so it needs --list.");
@@ -194,20 +195,11 @@ function showSent({ mentions, counts }: SentMentions, from: "site" | "machine", 
 }
 
 function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
-  const toSend = mentions.filter(({ outcome }) => outcome === "would be sent").length;
   const refused = mentions.flatMap(({ outcome, endpoint, target }) =>
     outcome === "not-asked" ? hostAndPort(new URL(endpoint ?? target)) : [],
   );
-  const count = (...outcomes: ReportedMention["outcome"][]) =>
-    mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const sum = listed([
-    [toSend, toSend === 1 ? "mention to send" : "mentions to send"],
-    [count("sent"), "sent"],
-    [count("failed"), "failed"],
-    [count("retry", "waiting"), "to be retried"],
-    [count("no-endpoint"), "without an endpoint"],
-    [count("not-asked"), "not requested"],
-  ]);
+  const byOutcome = groupBy(mentions, ({ outcome }) => outcome);
+  const sum = sumOutcomes(Object.fromEntries([...byOutcome].map(([outcome, { length }]) => [outcome, length])));
   return [
     ...troubles,
     ...(refused.length > 0 ? [privateHostAdvice([...new Set(refused)])] : []),

@@ -131,7 +131,7 @@ describe("eleventy-twtxt send", () => {
       ),
       expect.stringMatching(`^${BOBS}  @carol  ${carol.feedUrl} +no endpoint in the feed`),
     ]);
-    expect(stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
+    expect(stderr).toBe("1 to send, 1 without an endpoint. Nothing was sent.");
     expect(bob.posts).toEqual([]);
     expect(site.list(".")).not.toContain(".local");
   });
@@ -271,7 +271,7 @@ describe("eleventy-twtxt send", () => {
       `${BOBS}  link  ${none.padEnd(hens.length)}  no endpoint: nothing is there (404)`,
       `${BOBS}  link  ${hens}  would be sent to ${bob.endpoint} (named in the page)`,
     ]);
-    expect(dry.stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
+    expect(dry.stderr).toBe("1 to send, 1 without an endpoint. Nothing was sent.");
     expect(bob.posts).toEqual([]);
 
     const sent = await send(site.folder, allowed);

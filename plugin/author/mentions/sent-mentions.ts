@@ -7,7 +7,7 @@ import { SiteState } from "../../site/site-state.js";
 import type { Store } from "../../store/store.js";
 import { counted, listed } from "../amounts.js";
 import type { Machine } from "../machine.js";
-import { openSiteApi, parseAnswer, type SiteApiChoice } from "../own-site.js";
+import { openSiteApi, parseAnswer, readPages, type SiteApiChoice } from "../own-site.js";
 import { loadSite, publishedSite } from "../site.js";
 
 /** A mention of a run, or of the ledger, with the time and the number of attempts. */
@@ -18,10 +18,14 @@ export type ReportedMention = Omit<MentionReport, "kind" | "method" | "status" |
     outcome: MentionReport["outcome"] | LedgerEntry["outcome"];
   };
 
+type Outcome = ReportedMention["outcome"];
+
 /** The outcomes in the order of a summary, with their words after a number. */
-const OUTCOME_WORDS: readonly (readonly [LedgerEntry["outcome"], string])[] = [
+const OUTCOME_WORDS: readonly (readonly [Outcome, string])[] = [
+  ["would be sent", "to send"],
   ["sent", "sent"],
   ["waiting", "waiting"],
+  ["retry", "to be retried"],
   ["failed", "failed"],
   ["withdrawn", "withdrawn"],
   ["no-endpoint", "without an endpoint"],
@@ -29,7 +33,7 @@ const OUTCOME_WORDS: readonly (readonly [LedgerEntry["outcome"], string])[] = [
 ];
 
 /** @example sumOutcomes({ sent: 2, failed: 1 }) // "2 sent, 1 failed" */
-export function sumOutcomes(counts: LedgerCounts): string {
+export function sumOutcomes(counts: Partial<Record<Outcome, number>>): string {
   return listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
 }
 
@@ -82,6 +86,7 @@ export function describeOutcome(
 
 /** Longer than a function takes to start. A page of the client waits for it. */
 const IDLE_TIMEOUT_MS = 8000;
+const PAGE = 100;
 
 export interface SentMentions {
   counts: LedgerCounts;
@@ -92,7 +97,7 @@ export interface SentMentions {
 /** @param most - how many mentions to read */
 export async function readSentMentions(store: Store, feedUrl: string, most: number): Promise<SentMentions> {
   const ledger = new LedgerList(store, feedUrl);
-  const mentions = await readPages((after, limit) => ledger.page({ after, limit }), most);
+  const mentions = await readPages((after, limit) => ledger.page({ after, limit }), { perPage: PAGE, most });
   return { counts: await ledger.count(), mentions };
 }
 
@@ -119,22 +124,12 @@ export async function askSiteState(
       return parseAnswer(LedgerPage, await get(path), root);
     };
     const counts = OUTCOMES.flatMap((outcome) => (state.sent[outcome] ? [[outcome, state.sent[outcome]]] : []));
-    return { state, sent: { counts: Object.fromEntries(counts), mentions: await readPages(read, most) } };
+    return {
+      state,
+      sent: { counts: Object.fromEntries(counts), mentions: await readPages(read, { perPage: PAGE, most }) },
+    };
   } catch (error) {
     if (error instanceof TwtxtError) return error;
     throw error;
-  }
-}
-
-const PAGE = 100;
-
-async function readPages(read: (after: string | null, limit: number) => Promise<LedgerPage>, most: number) {
-  const all: LedgerEntry[] = [];
-  for (let after: string | null = null; ; ) {
-    const { mentions, next } = await read(after, Math.min(PAGE, most - all.length));
-    all.push(...mentions);
-    // An empty page that has a next one would be asked for again without an end.
-    if (next === null || all.length >= most || next === after) return all;
-    after = next;
   }
 }

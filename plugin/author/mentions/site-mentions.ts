@@ -23,7 +23,7 @@ import { counted } from "../amounts.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
 import type { Outcome } from "../outcome.js";
-import { openSiteApi, parseAnswer, type SiteApiChoice } from "../own-site.js";
+import { openSiteApi, parseAnswer, readPages, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
 
@@ -70,20 +70,9 @@ export class SiteMentions {
     return parseAnswer(schema, await response.json(), root);
   }
 
-  /**
-   * The mentions in a state, newest first.
-   *
-   * @param start - those received since a time such as `2026-01-02`; default: all
-   * @param most - how many at most
-   */
-  async list(state: State, { start = "", most = Infinity } = {}): Promise<ManagedMention[]> {
-    const all: ManagedMention[] = [];
-    for (let after: string | null = null; ; ) {
-      const { mentions, next } = await this.page(state, after, Math.min(most - all.length, MAX_MANAGED_PAGE));
-      all.push(...mentions.filter(({ received }) => received >= start));
-      if (next === null || all.length >= most || (mentions.at(-1)?.received ?? "") < start) return all;
-      after = next;
-    }
+  /** The mentions in a state, newest first. */
+  async list(state: State): Promise<ManagedMention[]> {
+    return readPages((after, limit) => this.page(state, after, limit), { perPage: MAX_MANAGED_PAGE });
   }
 
   /**

@@ -40,8 +40,9 @@ export const mentionsRoom: CreateRoom = (context) => {
   routes.get("/", async (c) => listPage(c, await open(), { waiting, visits: await visits() }));
   routes.get("/year", async (c) => {
     const now = context.machine.now();
-    const mentions = await (await open()).list("shown", { start: yearStart(now), most: MOST_OF_YEAR });
-    return c.render(<YearPage mentions={mentions} now={now} />, { title: "Mentions of the last year" });
+    const { mentions } = await (await open()).page("shown", null, MOST_OF_YEAR);
+    const ofYear = mentions.filter(({ received }) => received >= yearStart(now));
+    return c.render(<YearPage mentions={ofYear} now={now} />, { title: "Mentions of the last year" });
   });
   routes.get("/block", (c) => {
     const host = c.req.query("host") ?? "";

@@ -3,6 +3,7 @@ import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { groupBy } from "../../groups.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
+import { MAX_MANAGED_PAGE } from "../../site/routes.js";
 import { StrangersLink } from "../strangers-text.js";
 
 /** Likes, reposts and bookmarks say nothing of their own. */
@@ -14,8 +15,8 @@ const NAMES = Object.entries(KINDS) as [Kind, string][];
 const MONTHS = 12;
 const WRITERS = 10;
 
-/** How many mentions are read for the page, so that a site with 100,000 shows it within a second. */
-export const MOST_OF_YEAR = 2000;
+/** How many mentions are read for the page, in one request, so that a site with 100,000 shows it within a second. */
+export const MOST_OF_YEAR = MAX_MANAGED_PAGE;
 
 /** Mentions by kind. */
 type Counts = Record<Kind, number>;
