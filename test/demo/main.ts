@@ -9,7 +9,7 @@ import { contactPage } from "./contact-page.js";
 import { files } from "./files.js";
 import { fileOf, letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
-import { serveAtNetlify } from "./netlify.js";
+import { type NetlifyPlace, serveAtNetlify } from "./netlify.js";
 import { type Networks, networks, startNetworks } from "./networks.js";
 import { ctrlC, endAll, freePorts, type Running, until } from "./process.js";
 import { check, show, tell } from "./telling.js";
@@ -23,13 +23,13 @@ const NOTE = "Yours were earlier than mine";
 /** A server on this machine. */
 type Neighbour = Pick<Blog, "url">;
 
-/** The host that serves the blogs. */
+/** The host that serves a blog. */
 interface Host {
-  start(blog: Blog, neighbours: readonly Neighbour[], environment: Record<string, string>): Promise<Running>;
+  start(neighbours: readonly Neighbour[], environment: Record<string, string>): Promise<void>;
   /** Runs the work that follows a deploy. */
-  deployed(blog: Blog): Promise<void>;
-  /** Runs the hourly work of a blog now. */
-  anHourLater(blog: Blog): Promise<void>;
+  deployed(): Promise<void>;
+  /** Runs the hourly work of the blog now. */
+  anHourLater(): Promise<void>;
 }
 
 try {
@@ -44,14 +44,14 @@ async function demo(): Promise<void> {
   const clock = new DemoClock();
   try {
     const [alicePort = 0, bobPort = 0] = await freePorts(2);
-    const host = isNetlify ? "netlify" : "node";
-    const alice = blog("alice", alicePort, host, {
+    const alice = blog("alice", alicePort, isNetlify ? "netlify" : "node", {
       "posts/quinces.md": "---\ntitle: Quinces\ndate: 2026-10-04T07:12:30Z\n---\nThe first quinces are in.\n",
     });
-    const bob = blog("bob", bobPort, host, {
+    const bob = blog("bob", bobPort, "node", {
       "posts/hello.md": "---\ndate: 2026-10-03T08:00:00Z\n---\nHello, this is Bob.\n",
     });
-    await story({ alice, bob, mail, clock, ...(await startNetworks()) }, isNetlify ? netlifyHost() : nodeHost());
+    const hosts = { alicesHost: isNetlify ? netlifyHost(alice) : nodeHost(alice), bobsHost: nodeHost(bob) };
+    await story({ alice, bob, mail, clock, ...hosts, ...(await startNetworks()) });
     console.log("\nThe demo is complete.");
     if (isKept) await keep({ blog: alice, key: "second" }, { blog: bob, key: "first" });
   } finally {
@@ -91,11 +91,13 @@ For another link, open the address of the client without the token. The new link
 interface Parts extends Networks {
   alice: Blog;
   bob: Blog;
+  alicesHost: Host;
+  bobsHost: Host;
   mail: MailServer;
   clock: DemoClock;
 }
 
-async function story({ alice, bob, mail, clock, mastodon, bluesky }: Parts, host: Host): Promise<void> {
+async function story({ alice, bob, alicesHost, bobsHost, mail, clock, mastodon, bluesky }: Parts): Promise<void> {
   const secrets = { TWTXT_MENTIONS_TOKEN: TOKEN, TWTXT_SMTP_URL: mail.url, TWTXT_MAIL_TO: "alice@alice.example" };
 
   tell("Alice and Bob each have a blog with an address. Both are built and served on this machine.");
@@ -104,9 +106,9 @@ async function story({ alice, bob, mail, clock, mastodon, bluesky }: Parts, host
   alice.configure({ blobs: true, mentions: { comments: true } });
   await alice.build();
   const accounts = { ...mastodon.environment, ...bluesky.environment };
-  await host.start(alice, [bob, mastodon, bluesky], { ...secrets, ...accounts });
+  await alicesHost.start([bob, mastodon, bluesky], { ...secrets, ...accounts });
   await bob.build();
-  await host.start(bob, [alice], {});
+  await bobsHost.start([alice], {});
 
   tell("Bob writes a note that mentions Alice. It is not published yet, so no mention is sent.");
   await bob.type(["eleventy-twtxt", "post", `@<alice ${alice.feedUrl}> ${NOTE}, weren't they?`]);
@@ -117,7 +119,7 @@ async function story({ alice, bob, mail, clock, mastodon, bluesky }: Parts, host
   show(`${bob.url}/twtxt.txt`, await textOf(bob.feedUrl));
 
   tell("His site sends the mention automatically. Her site verifies it in his feed, and stores it.");
-  await host.deployed(bob);
+  await bobsHost.deployed();
   const list = `${alice.url}/mentions.json`;
   await until(`${list} has the mention`, async () => (await textOf(list)).includes(NOTE));
   show(list, JSON.stringify(JSON.parse(await textOf(list)), null, 2));
@@ -138,15 +140,15 @@ async function story({ alice, bob, mail, clock, mastodon, bluesky }: Parts, host
   show(`${alice.url}/mentions.txt?token=...`, notices);
 
   tell("A mail notifies her.");
-  await host.anHourLater(alice);
+  await alicesHost.anHourLater();
   await until("the mail has arrived", async () => mail.mails.some((text) => text.includes("bob")));
   show("mail", mail.mails.join("\n"));
 
   tell("Everything runs a second time. Nothing is sent twice.");
   await bob.build();
-  await host.deployed(bob);
-  await host.anHourLater(bob);
-  await host.anHourLater(alice);
+  await bobsHost.deployed();
+  await bobsHost.anHourLater();
+  await alicesHost.anHourLater();
   const { mentions } = JSON.parse(await textOf(list)) as { mentions: unknown[] };
   check(mentions.length === 1, "there is one mention");
   check(mail.mails.length === 1, "there is one mail");
@@ -154,45 +156,40 @@ async function story({ alice, bob, mail, clock, mastodon, bluesky }: Parts, host
   await letters(alice, bob);
   await contactPage(alice, "second");
   await comments(alice, "second");
-  await networks(alice, { mastodon, bluesky, clock, key: "second", deployed: host.deployed });
+  await networks(alice, { mastodon, bluesky, clock, key: "second", deployed: alicesHost.deployed });
   await files(alice, bob, "second");
 }
 
 /** `eleventy-twtxt serve`. It detects new builds, and runs its hourly work also at the start. */
-function nodeHost(): Host {
-  const places = new Map<Blog, { args: string[]; environment: Record<string, string>; running: Running }>();
+function nodeHost(blog: Blog): Host {
+  let restart = async () => {};
   return {
-    async start(blog, others, environment) {
+    async start(others, environment) {
       const args = neighbours(blog, ...others);
-      const running = await serve(blog, args, environment);
-      places.set(blog, { args, environment, running });
-      return running;
+      let running = await serve(blog, args, environment);
+      restart = async () => {
+        await running.end();
+        running = await serve(blog, args, environment);
+      };
     },
     async deployed() {},
-    async anHourLater(blog) {
-      const place = places.get(blog);
-      if (!place) return;
-      await place.running.end();
-      place.running = await serve(blog, place.args, place.environment);
-    },
+    anHourLater: () => restart(),
   };
 }
 
 /** Netlify's local server. */
-function netlifyHost(): Host {
-  const places = new Map<Blog, Awaited<ReturnType<typeof serveAtNetlify>>>();
-  const scheduled = async (blog: Blog) => places.get(blog)?.invoke("twtxt-scheduled");
+function netlifyHost(blog: Blog): Host {
+  let place: NetlifyPlace;
+  const runScheduled = () => place.invoke("twtxt-scheduled");
   return {
-    async start(blog, others, environment) {
+    async start(others, environment) {
       const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: [blog, ...others].map(({ url }) => new URL(url).host).join(" ") };
-      const place = await serveAtNetlify(blog, { ...environment, ...hosts });
-      places.set(blog, place);
+      place = await serveAtNetlify(blog, { ...environment, ...hosts });
       blog.takenOver = place.reloaded;
-      return place.running;
     },
     // The local server has no deploys, so the scheduled function does this work, as it does after a lost deploy event.
-    deployed: scheduled,
-    anHourLater: scheduled,
+    deployed: runScheduled,
+    anHourLater: runScheduled,
   };
 }
 

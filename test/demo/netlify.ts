@@ -2,13 +2,9 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Blog, repo } from "./blog.js";
+import { NETLIFY, NETLIFY_DEV } from "../netlify/local-netlify.js";
+import type { Blog } from "./blog.js";
 import { freePorts, type Running, start, until } from "./process.js";
-
-const CLI = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
-
-/** Without these options it prompts the user, opens a browser, and downloads programs. */
-const DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
 /** Written at each build: the functions, and a file that they share. */
 const FUNCTIONS = ".netlify/v1/functions";
@@ -23,11 +19,19 @@ export interface NetlifyPlace {
 }
 
 export async function serveAtNetlify(blog: Blog, environment: Record<string, string>): Promise<NetlifyPlace> {
-  if (!existsSync(CLI)) throw new Error("Install Netlify's command line first: npm ci --prefix test/netlify");
+  if (!existsSync(NETLIFY)) throw new Error("Install Netlify's command line first: npm ci --prefix test/netlify");
   const [staticPort] = await freePorts(1);
-  const args = [...DEV, "--port", String(blog.port), "--staticServerPort", String(staticPort), "--dir", "_site"];
+  const args = [
+    ...NETLIFY_DEV,
+    "--port",
+    String(blog.port),
+    "--staticServerPort",
+    String(staticPort),
+    "--dir",
+    "_site",
+  ];
   console.log(`\n${blog.nick}$ netlify ${args.join(" ")}`);
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const child = spawn(NETLIFY, args, {
     cwd: blog.folder,
     env: { ...process.env, ...environment, NO_COLOR: "1", CI: "1" },
   });

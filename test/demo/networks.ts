@@ -42,7 +42,7 @@ export interface NetworksStory extends Networks {
   /** The name of Alice's current key. */
   key: string;
   /** Runs the work that follows a deploy. */
-  deployed(blog: Blog): Promise<void>;
+  deployed(): Promise<void>;
 }
 
 /** The chapter about other networks. Requires that Alice's blog is running, with the accounts in its environment. */
@@ -196,7 +196,7 @@ async function push(alice: Blog, message: string, story: NetworksStory): Promise
 
 async function afterPush(alice: Blog, { deployed }: NetworksStory): Promise<void> {
   await alice.takenOver();
-  await deployed(alice);
+  await deployed();
 }
 
 async function git({ nick, folder }: Blog, ...args: string[]): Promise<void> {

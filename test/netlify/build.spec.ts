@@ -40,7 +40,7 @@ beforeAll(async () => {
     "netlify.toml": TOML,
     "site-example/posts/gone.md": "---\ndate: 2026-01-02T03:04:05Z\ntwt: deleted\n---\nGone\n",
   };
-  example = await exampleSite(files, readFileSync(join(repo, ".eleventy.ts"), "utf8"));
+  example = exampleSite(files, readFileSync(join(repo, ".eleventy.ts"), "utf8"));
   await netlify(example, ["build", "--offline"]);
 });
 afterAll(() => example?.remove());

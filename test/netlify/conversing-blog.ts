@@ -33,7 +33,7 @@ export class ConversingBlog {
   static async create({ nick, host, options }: BlogSetup): Promise<ConversingBlog> {
     const url = `http://127.0.0.1:${await freePort()}`;
     const date = new Date(Date.now() - 600_000).toISOString();
-    const site = await newSite({
+    const site = newSite({
       "netlify.toml": `[build]\n  publish = "_site"\n[dev]\n  framework = "#static"\n`,
       "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
 export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick, host, ...options })});

@@ -11,8 +11,14 @@ import { freePort } from "../helpers/ports.js";
 const run = promisify(execFile);
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 
-export const NETLIFY = join(repo, "test/netlify/node_modules/.bin/netlify");
-const NETLIFY_DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
+/** Netlify's command line. */
+export const NETLIFY = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
+
+/** The contents of the package's tarball, unpacked before the tests. */
+export const PACKED = join(repo, ".cache/netlify/package");
+
+/** Without these options it prompts the user, opens a browser, and downloads programs. */
+export const NETLIFY_DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
 /** The environment of Netlify's command line: without the user's settings, and without telemetry. */
 const environment = (home: string) => ({
@@ -30,10 +36,10 @@ export interface Site {
   remove(): void;
 }
 
-/** Creates a project with the package installed from its tarball. */
-export async function newSite(files: Record<string, string>): Promise<Site> {
+/** Creates a project with the package installed. */
+export function newSite(files: Record<string, string>): Site {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-netlify-"));
-  await installPackage(folder);
+  installPackage(folder);
   const site: Site = {
     folder,
     write(more) {
@@ -49,9 +55,9 @@ export async function newSite(files: Record<string, string>): Promise<Site> {
 }
 
 /** Creates the example of this repository as a site with the package installed. */
-export async function exampleSite(files: Record<string, string>, configuration: string): Promise<Site> {
+export function exampleSite(files: Record<string, string>, configuration: string): Site {
   const { code } = transformSync(configuration, { loader: "ts" });
-  const site = await newSite({
+  const site = newSite({
     "eleventy.config.js": code.replace(/import \{ twtxt \} from ".*";/, `import twtxt from "eleventy-plugin-twtxt";`),
     ...files,
   });
@@ -81,19 +87,13 @@ export default function (config) {
 }
 
 /** Links the dependencies from this repository, so that nothing is downloaded. */
-async function installPackage(folder: string): Promise<void> {
+function installPackage(folder: string): void {
   const modules = join(folder, "node_modules");
-  const ours = join(modules, "eleventy-plugin-twtxt");
-  mkdirSync(ours, { recursive: true });
+  mkdirSync(modules);
   for (const name of readdirSync(join(repo, "node_modules"))) {
     symlinkSync(join(repo, "node_modules", name), join(modules, name));
   }
-  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
-    cwd: repo,
-  });
-  const [{ filename }] = JSON.parse(stdout);
-  await run("tar", ["-xzf", join(folder, filename), "--strip-components=1", "-C", ours]);
-  rmSync(join(folder, filename));
+  cpSync(PACKED, join(modules, "eleventy-plugin-twtxt"), { recursive: true });
 }
 
 /** Runs a command. @returns its output @throws Error with its output if it fails */
