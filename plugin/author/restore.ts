@@ -1,6 +1,7 @@
 // plugin/author/restore.ts: restores a backup into a store on this machine, a bucket, or the site itself.
 import { mapInParallel } from "../concurrency.js";
 import { TwtxtError } from "../errors.js";
+import { NONCES } from "../http/nonces.js";
 import { BATCH_BYTES, BATCH_VALUES, SMALL_VALUE_BYTES } from "../site/stored-data.js";
 import { type ArchiveContents, type ArchiveSource, readValues } from "../store/archive.js";
 import { concatChunks } from "../store/chunks.js";
@@ -65,7 +66,7 @@ export async function restoreValues(target: RestoreTarget, archive: CheckedArchi
   for (let round = 0; round < ROUNDS && missing.size > 0; round += 1) {
     await writeMissing(target, { ...archive, contents: { ...archive.contents, values: missing } }, stored);
     stored = new Set(await target.keys(""));
-    missing = new Map([...values].filter(([key]) => !stored.has(key) && !key.startsWith("nonces/")));
+    missing = new Map([...values].filter(([key]) => !stored.has(key) && !key.startsWith(NONCES)));
   }
   if (missing.size > 0) {
     throw new TwtxtError("store-failed", `The site has lost ${counted(missing.size, "value")} again. Try again later.`);

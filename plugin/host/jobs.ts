@@ -105,14 +105,14 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     work: async ({ isOver }) => (await mentions.comments()).sweep(isOver),
   };
   const telling: Job = { name: "Telling readers of answers", work: async (run) => (await mentions.answers()).run(run) };
-  const hasAnswers = listCapabilities(settings).includes("answers");
+  const capabilities = listCapabilities(settings);
   return [
     { name: "Compacting the list of mentions", work: () => received.journal.compact() },
     { name: "Notifying you", work: notifyAuthor },
-    ...(hasAnswers ? [telling] : []),
+    ...(capabilities.includes("answers") ? [telling] : []),
     { name: "Requesting a rebuild", work: rebuild },
     { name: "Purging blobs from the CDN", work: purgeBlobs },
-    ...(settings.mentions.comments ? [removingCommenters] : []),
+    ...(capabilities.includes("comments") ? [removingCommenters] : []),
     { name: "Removing used nonces", isRemoval: true, work: ({ isOver }) => sweepNonces(store, now(), isOver) },
     { name: "Removing expired messages", isRemoval: true, work: (run) => inbox.sweep(run) },
     { name: "Removing unused contents of blobs", isRemoval: true, work: ({ isOver }) => blobs.sweep(isOver) },

@@ -10,7 +10,7 @@ import { BlockList, Moderation } from "../mentions/receive/moderation.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
-import { type RouteName, readPrefix } from "../site/routes.js";
+import { listCapabilities, type RouteName, readPrefix } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, MODERATION_SECRET, readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
@@ -49,7 +49,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     const { manageMentions } = await manager();
     const services = await verification();
     const { now, settings } = options;
-    const guestFeeds = settings.mentions.comments ? settings.urls.guestFeeds : null;
+    const guestFeeds = listCapabilities(settings).includes("comments") ? settings.urls.guestFeeds : null;
     const parts = { ...services, readSigned: signedReader(options), received, moderation, siteIndex, guestFeeds, now };
     return manageMentions({ ...parts, readThreads: async (isOver) => (await readThreads?.("recent", isOver)) ?? 0 });
   });

@@ -5,7 +5,7 @@ import { openUpload } from "../blobs/serve/incoming.js";
 import { mapInParallel } from "../concurrency.js";
 import { TwtxtError } from "../errors.js";
 import { noSuchRange, parseRange } from "../http/conditions.js";
-import { spendNonce } from "../http/nonces.js";
+import { NONCES, spendNonce } from "../http/nonces.js";
 import { allowing, type HttpRequest, json, parseParameters, readBody } from "../http/respond.js";
 import { later } from "../later.js";
 import { ROUTES } from "../site/routes.js";
@@ -25,8 +25,6 @@ import type { ServiceOptions } from "./service-options.js";
 
 const signatures = later(() => import("../http/signature.js"));
 
-/** Used nonces belong to the requests of this host. They are neither backed up nor deleted. */
-const OWN = "nonces/";
 const AT_ONCE = 16;
 /** The largest blob that a site can be configured to accept. */
 const MAX_VALUE_BYTES = 10_001 * 2 ** 20;
@@ -77,7 +75,7 @@ async function spend({ nonce }: Signed, { store }: Options): Promise<void> {
 async function listKeys(store: StreamingStore, url: string): Promise<KeysAnswer> {
   const { prefix = "", after } = parseParameters(url, ["prefix", "after"]);
   const page = await store.list(prefix, { limit: KEYS_PAGE, ...(after !== undefined && { after }) });
-  const keys = page.filter((key) => !key.startsWith(OWN));
+  const keys = page.filter((key) => !key.startsWith(NONCES));
   return { keys, next: page.length === KEYS_PAGE ? (page.at(-1) ?? null) : null };
 }
 
@@ -102,7 +100,7 @@ async function answerRequest(store: StreamingStore, asked: DataRequest): Promise
     return { hashes: await mapInParallel(asked.hash, AT_ONCE, async (key) => hashValue(store, key)) };
   }
   if ("delete" in asked) {
-    const keys = asked.delete.filter((key) => !key.startsWith(OWN));
+    const keys = asked.delete.filter((key) => !key.startsWith(NONCES));
     await mapInParallel(keys, AT_ONCE, (key) => store.delete(key));
     return { deleted: keys.length };
   }

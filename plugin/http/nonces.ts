@@ -4,7 +4,8 @@ import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
 import { CLOCK_SKEW } from "./sign-request.js";
 
-const FOLDER = "nonces/";
+/** The folder of used nonces, which belong to the requests of one host: a backup leaves them out. */
+export const NONCES = "nonces/";
 const HOUR = 3600;
 
 /** The parameters that make a signed request unique. */
@@ -46,13 +47,13 @@ export function isExpired(expires: number, now: number): boolean {
  */
 export async function sweepNonces(store: Store, now: number, isOver: () => boolean): Promise<void> {
   const current = toHour(now / 1000 - CLOCK_SKEW);
-  const isOutdated = (key: string) => Number.parseInt(key.slice(FOLDER.length), 10) < current;
-  await sweep(store, (await store.keys(FOLDER)).filter(isOutdated), isOver);
+  const isOutdated = (key: string) => Number.parseInt(key.slice(NONCES.length), 10) < current;
+  await sweep(store, (await store.keys(NONCES)).filter(isOutdated), isOver);
 }
 
 function toKey({ keyid, nonce, expires }: Nonce): string {
   const digest = hash("sha256", `${keyid} ${nonce}`);
-  return `${FOLDER}${toHour(expires)}-${digest}`;
+  return `${NONCES}${toHour(expires)}-${digest}`;
 }
 
 function toHour(seconds: number): number {

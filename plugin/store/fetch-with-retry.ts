@@ -28,6 +28,9 @@ interface RetryingRequest extends RequestInit {
 /** Nothing was written, and a try with new headers may succeed. */
 export class RepeatableRefusal extends Error {}
 
+/** A refusal that a later try does not change, such as that of a wrong access key. */
+export class LastingRefusal extends Error {}
+
 interface Failure {
   error: Error;
   mayRepeat: boolean;

@@ -3,7 +3,7 @@ import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
 import { canParseUrl, decodePercent } from "../url.js";
-import { fetchWithRetry, REFUSED, RepeatableRefusal } from "./fetch-with-retry.js";
+import { fetchWithRetry, LastingRefusal, REFUSED, RepeatableRefusal } from "./fetch-with-retry.js";
 import { isKey } from "./store.js";
 
 /** Names that S3 allows, and those of older buckets and other services. */
@@ -120,9 +120,6 @@ function bucketUrl(endpoint: string, bucket: string): string {
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}/${bucket}`;
 }
-
-/** A refusal that a later try does not change, such as that of a wrong access key. */
-export class LastingRefusal extends Error {}
 
 interface Refusal {
   /** Such as `NoSuchKey`. */

@@ -4,8 +4,8 @@ import { IdleLimit } from "../transport/idle-limit.js";
 import { checkSize, concatChunks } from "./chunks.js";
 import { describeError } from "./fetch-with-retry.js";
 import { ListedStore } from "./folder-listings.js";
+import { startUpload, withIdleLimit } from "./paced-streams.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
-import { startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,
   checkKey,

@@ -1,6 +1,7 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
 import { isSameUrl } from "../../http/same-url.js";
 import { parseAddress, readDomain } from "../../keys/address.js";
+import { listCapabilities } from "../../site/routes.js";
 import { SqliteStore } from "../../store/sqlite.js";
 import { canParseUrl, hostAndPort, isSameHost } from "../../url.js";
 import { typed } from "../invocation.js";
@@ -35,8 +36,9 @@ type OwnSite = Awaited<ReturnType<typeof ownSite>>;
 /** The author's own site, from its last build. Its address is `null` if it has no documents of one. */
 async function ownSite(machine: Machine, settingsFile: string | undefined) {
   const site = await loadSite(machine, settingsFile);
-  const { feedUrl, urls, mentions, hasEndpoints } = (await publishedSite(site)).settings;
-  const hasComments = hasEndpoints && Boolean(mentions.comments);
+  const { settings } = await publishedSite(site);
+  const { feedUrl, urls, hasEndpoints } = settings;
+  const hasComments = hasEndpoints && listCapabilities(settings).includes("comments");
   return {
     feedUrl,
     urls,

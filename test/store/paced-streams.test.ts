@@ -1,6 +1,6 @@
 import { setImmediate as settled } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startUpload, withIdleLimit } from "../../plugin/store/s3-streams.js";
+import { startUpload, withIdleLimit } from "../../plugin/store/paced-streams.js";
 import { IdleLimit } from "../../plugin/transport/idle-limit.js";
 
 const IDLE_MS = 1000;

@@ -1,4 +1,4 @@
-// plugin/store/s3-streams.ts: uploads and downloads with an idle timeout.
+// plugin/store/paced-streams.ts: uploads and downloads with an idle timeout.
 import type { IdleLimit } from "../transport/idle-limit.js";
 import { checkSize } from "./chunks.js";
 
