@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { compiledPlugin } from "./test/helpers/compiled-plugin.js";
 import { TIME_LIMITS } from "./test/helpers/longest.js";
 import { reportersFor } from "./test/helpers/reporters.js";
+import { V8_OPTIONS } from "./test/helpers/v8-options.js";
 
 /**
  * The first files, in this order. Those that run git or start servers often come first: a fork copies the page tables of
@@ -55,12 +56,7 @@ export default defineConfig({
     pool: "forks",
     // A worker imports the plugin and its packages once, for all the files that it runs.
     isolate: false,
-    execArgv: [
-      // Far fewer collections of the young generation: an eighth of a run's processor time.
-      "--max-semi-space-size=64",
-      // Optimizes a function seven times later: a tenth of the processor time. Later releases have no such option.
-      ...(process.versions.node.startsWith("20.") ? ["--interrupt-budget=500000"] : []),
-    ],
+    execArgv: V8_OPTIONS,
     // Two more than there are processors, since many files wait: for children, disks and timeouts.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: FirstOnes },

@@ -133,7 +133,7 @@ async function acceptChangedKey(alice: Author, bob: Author): Promise<void> {
 async function uploadFiles(alice: Author): Promise<void> {
   const { blog, tab } = alice;
   const names = ["orchard.bin", "attic.bin"];
-  for (const name of names) blog.write(`../${name}`, randomBytes(50 * 2 ** 20));
+  for (const name of names) blog.write(`../${name}`, randomBytes(12 * 2 ** 20));
   await alice.goTo("Files");
   blog.line.hold();
   await tab.locator("#chosen").setInputFiles(names.map((name) => join(blog.folder, "..", name)));
@@ -141,7 +141,7 @@ async function uploadFiles(alice: Author): Promise<void> {
   const upload = (name: string) => tab.locator("#upload-items > li", { hasText: name });
   for (const name of names) {
     await upload(name)
-      .getByText(/^\d+\.\d MiB of 50\.0 MiB sent/)
+      .getByText(/^\d+\.\d MiB of 12\.0 MiB sent/)
       .waitFor();
     await expect
       .poll(() => upload(name).getByRole("progressbar").getAttribute("value").then(Number))
