@@ -1,14 +1,9 @@
 // test/demo/netlify.ts: a blog on Netlify's local server.
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { NETLIFY, NETLIFY_DEV } from "../netlify/local-netlify.js";
+import { existsSync } from "node:fs";
+import { NETLIFY, NETLIFY_DEV, watchReloads } from "../netlify/local-netlify.js";
 import type { Blog } from "./blog.js";
-import { freePorts, type Running, start, until } from "./process.js";
-
-/** Written at each build: the functions, and a file that they share. */
-const FUNCTIONS = ".netlify/v1/functions";
-const SHARED_FILE = "twtxt-host.json";
+import { freePorts, type Running, start } from "./process.js";
 
 export interface NetlifyPlace {
   running: Running;
@@ -36,22 +31,9 @@ export async function serveAtNetlify(blog: Blog, environment: Record<string, str
     env: { ...process.env, ...environment, NO_COLOR: "1", CI: "1" },
   });
   const running = await start(child, `${blog.nick}: `, /Local dev server ready/);
-  const times = (text: string) => running.printed().split(text).length - 1;
-  const folder = join(blog.folder, FUNCTIONS);
-  const readShared = () => readFileSync(join(folder, SHARED_FILE), "utf8");
-  let loaded = readShared();
-  let reloads = 0;
   return {
     running,
-    async reloaded() {
-      if (readShared() === loaded) return;
-      loaded = readShared();
-      const expected = reloads + readdirSync(folder).filter((name) => name.endsWith(".mjs")).length;
-      await until("the functions are loaded", async () => {
-        reloads = times("Reloaded function");
-        return reloads >= expected && reloads === times("Reloading function");
-      });
-    },
+    reloaded: watchReloads(blog.folder, running.printed),
     async invoke(name) {
       // The same request as that of `netlify functions:invoke`, which takes seconds to start.
       const url = `${blog.url}/.netlify/functions/${name}`;

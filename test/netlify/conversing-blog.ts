@@ -2,9 +2,10 @@
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { expect } from "vitest";
 import { parseFeed } from "../../plugin/feed/feed.js";
 import { freePort } from "../helpers/ports.js";
-import { deploySucceeded, netlifyDev, newSite, type Site, until } from "./local-netlify.js";
+import { deploySucceeded, netlifyDev, newSite, type RunningNetlify, type Site, until } from "./local-netlify.js";
 
 const LAYOUT = `<!doctype html><html><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
 const ELEVENTY = "@11ty/eleventy/cmd.cjs";
@@ -22,7 +23,7 @@ export class ConversingBlog {
   readonly url: string;
   readonly #site: Site;
   readonly #host: BlogSetup["host"];
-  #stop: () => Promise<void> = async () => {};
+  #running: Pick<RunningNetlify, "reloaded" | "stop"> = { reloaded: async () => {}, stop: async () => {} };
 
   private constructor(site: Site, url: string, host: BlogSetup["host"]) {
     this.#site = site;
@@ -47,11 +48,16 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
   /** Builds the site and starts its host. @param allowed - hosts on this machine to which it may connect */
   async start(allowed: readonly string[]): Promise<void> {
     await this.build();
-    this.#stop = await (this.#host === "netlify" ? this.#startNetlify(allowed) : this.#startServe(allowed));
+    if (this.#host === "netlify") {
+      const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: allowed.join(" ") };
+      this.#running = await netlifyDev(this.#site, Number(new URL(this.url).port), hosts);
+    } else {
+      this.#running = { ...this.#running, stop: await this.#startServe(allowed) };
+    }
   }
 
   async end(): Promise<void> {
-    await this.#stop();
+    await this.#running.stop();
     this.#site.remove();
   }
 
@@ -64,10 +70,7 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
     const page = `/${stdout.trim().replace(/\.md$/, "/")}`;
     await this.build();
     // `serve` detects a build, and sends its mentions without a request.
-    if (this.#host === "netlify") {
-      await until(() => this.#knows(page));
-      await until(async () => (await deploySucceeded(this.url)).ok);
-    }
+    if (this.#host === "netlify") expect((await deploySucceeded(this.url)).status).toBe(200);
     return page;
   }
 
@@ -79,6 +82,7 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
 
   async build(): Promise<void> {
     await this.#type(ELEVENTY, "--quiet");
+    await this.#running.reloaded();
   }
 
   async page(path: string): Promise<string> {
@@ -93,12 +97,6 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
   mention(source: string, target: string): Promise<Response> {
     const body = new URLSearchParams({ source, target: this.url + target });
     return fetch(`${this.url}/webmention`, { method: "POST", body });
-  }
-
-  async #startNetlify(allowed: readonly string[]): Promise<() => Promise<void>> {
-    const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: allowed.join(" ") };
-    const { stop } = await netlifyDev(this.#site, Number(new URL(this.url).port), hosts);
-    return stop;
   }
 
   async #startServe(allowed: readonly string[]): Promise<() => Promise<void>> {
@@ -120,12 +118,6 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
       await stop();
       throw error;
     }
-  }
-
-  /** Whether the function that receives mentions was reloaded after a build. */
-  async #knows(page: string): Promise<boolean> {
-    const { code } = (await (await this.mention("http://127.0.0.1:1/", page)).json()) as { code: string };
-    return code === "address-refused";
   }
 
   #type(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {

@@ -78,6 +78,7 @@ describe("a blog under netlify dev", () => {
 
     alice.write({ "posts/again.md": `---\ndate: ${minutesAgo(10)}\n---\nOnce more, @<bob ${bob.feed}>.\n` });
     await until(async () => (await (await fetch(feedUrl)).text()).includes("Once more"));
+    await running.reloaded();
     await deployed();
     expect(bob.received).toHaveLength(2);
   });

@@ -1,6 +1,16 @@
 // test/netlify/local-netlify.ts: sites with the package installed, and Netlify's command line.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -104,8 +114,8 @@ export async function netlify(site: Site, args: readonly string[]): Promise<stri
 
 export interface RunningNetlify {
   url: string;
-  /** Its output so far. */
-  log(): string;
+  /** Waits until it has loaded the functions of the latest build. Requests meanwhile may fail. */
+  reloaded(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -128,17 +138,41 @@ export async function netlifyDev(
   let log = "";
   child.stdout.on("data", (data) => (log += data));
   child.stderr.on("data", (data) => (log += data));
-  const running = { url: `http://localhost:${port}`, log: () => log, stop: () => stopGroup(child) };
+  const url = `http://localhost:${port}`;
+  const stop = () => stopGroup(child);
   try {
     await until(
-      async () => (await fetch(running.url + path)).ok,
+      async () => (await fetch(url + path)).ok,
       () => child.exitCode !== null,
     );
-    return running;
+    return { url, reloaded: watchReloads(site.folder, () => log), stop };
   } catch (error) {
-    await running.stop();
+    await stop();
     throw new Error(`netlify dev did not start:\n${log}`, { cause: error });
   }
+}
+
+/**
+ * @param folder - a site whose functions `netlify dev` has loaded
+ * @param printed - the output of `netlify dev` so far
+ * @returns waits until it has loaded the functions of the latest build
+ */
+export function watchReloads(folder: string, printed: () => string): () => Promise<void> {
+  const functions = join(folder, ".netlify/v1/functions");
+  const shared = join(functions, "twtxt-host.json");
+  const times = (text: string) => printed().split(text).length - 1;
+  let loaded = existsSync(shared) && readFileSync(shared, "utf8");
+  let reloads = 0;
+  return async () => {
+    const latest = readFileSync(shared, "utf8");
+    if (latest === loaded) return;
+    loaded = latest;
+    const expected = reloads + readdirSync(functions).filter((name) => name.endsWith(".mjs")).length;
+    await until(async () => {
+      reloads = times("Reloaded function");
+      return reloads >= expected && reloads === times("Reloading function");
+    });
+  };
 }
 
 /**

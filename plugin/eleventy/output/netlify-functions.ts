@@ -1,5 +1,6 @@
 // plugin/eleventy/output/netlify-functions.ts: files of the Netlify functions, and conflicts with those of the site.
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import {
   type Capability,
@@ -100,10 +101,13 @@ export async function writeFunctions(root: string, files: readonly SiteFile[]): 
   await Promise.all(files.map(({ path, content }) => writeChanged(join(folder, path), content)));
 }
 
-/** Writes a file only if its content is different, because `netlify dev` bundles a function whenever its file is written. */
+/**
+ * Writes a file only if its content is different, and without a pause in which it is empty: `netlify dev` loads the functions again
+ * at each change that it sees, and no longer sees a file that was renamed.
+ */
 async function writeChanged(file: string, content: string): Promise<void> {
   const before = await readFile(file, "utf8").catch(() => null);
-  if (before !== content) await writeFile(file, content);
+  if (before !== content) writeFileSync(file, content);
 }
 
 function toFileName(name: FunctionName): string {
