@@ -187,8 +187,9 @@ function decide(state: MentionState) {
     for (const decision of await Promise.all(decisions.map((one) => wholeDecision(one, site)))) {
       const demandVersion = async ({ code }: TwtxtError) => {
         const why = "An id alone is not enough, since the mention may have changed since you read it.";
-        const listed = formatMention(await findMention(decision.id, site), site);
-        throw new TwtxtError(code, `${why} Type the id with its version, as listed: ${listed}`);
+        const mention = await findMention(decision.id, site);
+        const name = decisionName(mention.id, mention.version);
+        throw new TwtxtError(code, `${why} If you have read this one, type ${name}: ${formatMention(mention, site)}`);
       };
       const mention = await site.decide(decision, state).catch(ifTwtxtError(demandVersion, "precondition-required"));
       terminal.say(`${DECISIONS[state]}: ${formatMention(mention, site)}`);

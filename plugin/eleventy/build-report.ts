@@ -58,7 +58,7 @@ export function warningsOnPosts(
     ...shorten(
       held.map(
         ({ post, timestamp }) =>
-          `${post.inputPath} is dated in the future. It appears with the first build after ${timestamp}.`,
+          `${post.inputPath} is dated in the future. It appears in the feed with the first build after ${timestamp}.`,
       ),
     ),
     ...shorten(

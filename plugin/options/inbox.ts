@@ -10,7 +10,7 @@ const AUTHOR = '{ user: "bob", key: "kex1..." }';
 /** A public key. It is decoded when it is used. */
 export const publicKey = text(
   (value) => KEX.test(value),
-  'a public key of 62 lower-case characters that starts with "kex1"',
+  'a public key of 62 lower-case characters that starts with "kex1" (create one: npx eleventy-twtxt keys create)',
 );
 
 export const user = text(

@@ -146,7 +146,7 @@ describe("eleventy-twtxt mentions", () => {
 
     expect(await type("approve", listed.slice(0, 8))).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/Type the id with its version, as listed: .*\n$/),
+      stderr: expect.stringMatching(/If you have read this one, type [0-9a-f.]+: .*\n$/),
     });
     expect((await type("approve", listed.slice(0, 8))).stderr).toContain(stdout.trim());
     expect(await shown()).toEqual([]);

@@ -80,7 +80,7 @@ describeWithoutKeychain("a message from an editor", () => {
   it("1: opens no editor if a recipient is not found", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address, `nobody@${bob.host}`], "hello");
-    expect(sent).toMatchObject({ exitCode: 1, opened: [], stderr: expect.stringContaining("has no document") });
+    expect(sent).toMatchObject({ exitCode: 1, opened: [], stderr: expect.stringContaining("publishes no key") });
     expect(drafts(alice)).toEqual([]);
   });
 

@@ -23,7 +23,7 @@ describeWithoutKeychain("the outbox", () => {
     const sent = await alice.message("send", bob.address, carol.address, "second");
     expect(sent).toMatchObject({ exitCode: 0, stderr: "1 delivered, 1 to be retried.\n" });
     expect(sent.stdout).toContain(`${carol.address}  delivered to ${carol.endpoint}\n`);
-    const waiting = `not delivered yet at ${bob.endpoint}; next attempt after \\S+Z \\(kept in the outbox\\)`;
+    const waiting = `not delivered yet at ${bob.endpoint}; to try again after \\S+Z: eleventy-twtxt message retry \\(kept in the outbox\\)`;
     expect(sent.stdout).toMatch(new RegExp(`${bob.address} *  ${waiting}\n  \\S+ could not be reached: .*\n`));
 
     const outbox = await alice.message("outbox");
@@ -116,7 +116,9 @@ describeWithoutKeychain("the outbox", () => {
     const nobody = `nobody@${bob.host}`;
     const sent = await alice.message("send", bob.address, nobody, "hello");
     expect(sent).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(sent.stderr).toContain(`${nobody} has no document: each of the 4 places on ${bob.host} answers 404`);
+    expect(sent.stderr).toContain(
+      `${nobody} publishes no key for messages: each of the 4 places on ${bob.host} answers 404`,
+    );
     expect([bob.requests, await entries(alice), await alice.messageJson("sent")]).toEqual([[], [], []]);
   });
 

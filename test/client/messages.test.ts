@@ -122,7 +122,7 @@ describeWithoutKeychain("the room of messages", () => {
     const visitor = await visitorAt(alice);
     const address = `nobody@${alice.host}`;
     const unknown = await visitor.submit("/messages", { address });
-    expect(shownText(unknown.text)).toContain(`${address} has no document: `);
+    expect(shownText(unknown.text)).toContain(`${address} publishes no key for messages: `);
     expect(unknown.text).toContain(`value="${address}"`);
     const hidden = await visitor.submit("/messages", { address: "bob@127.0.0.1:1" });
     expect(shownText(hidden.text)).toMatch(

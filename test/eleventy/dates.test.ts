@@ -278,8 +278,8 @@ describe("posts dated in the future", () => {
     const built = await site({ files, now: "2026-11-20T12:00:00Z" });
     expect(lines(built).map((line) => line.slice(0, 20))).toEqual(["2026-11-20T11:59:59Z", "2026-11-20T12:00:00Z"]);
     expect(logged(built)).toEqual([
-      "./soon.md is dated in the future. It appears with the first build after 2026-11-20T12:00:01Z.",
-      "./later.md is dated in the future. It appears with the first build after 2027-01-02T02:04:05Z.",
+      "./soon.md is dated in the future. It appears in the feed with the first build after 2026-11-20T12:00:01Z.",
+      "./later.md is dated in the future. It appears in the feed with the first build after 2027-01-02T02:04:05Z.",
       "Wrote /twtxt.txt (2 twts).",
     ]);
 
@@ -299,7 +299,7 @@ describe("posts dated in the future", () => {
     const utc = await site({ files, now });
     expect(lines(utc)).toEqual([]);
     expect(logged(utc)[0]).toMatch(
-      /^\.\/today\.md is dated in the future\. It appears with the first build after 2026-11-20T00:\d\d:\d\dZ\.$/,
+      /^\.\/today\.md is dated in the future\. It appears in the feed with the first build after 2026-11-20T00:\d\d:\d\dZ\.$/,
     );
 
     const sydney = await site({ site: utc, files: {}, now, options: `{ timeZone: "Australia/Sydney" }` });
@@ -312,7 +312,7 @@ describe("posts dated in the future", () => {
     expect(logged(built)).toEqual([
       ...[1, 2, 3, 4, 5].map(
         (day) =>
-          `./${day - 1}.md is dated in the future. It appears with the first build after 2027-01-0${day}T03:04:05Z.`,
+          `./${day - 1}.md is dated in the future. It appears in the feed with the first build after 2027-01-0${day}T03:04:05Z.`,
       ),
       "And 2 more.",
       "Wrote /twtxt.txt (0 twts).",

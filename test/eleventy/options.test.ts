@@ -24,7 +24,8 @@ const LINE_WANTED =
 const LINK_WANTED = 'an object such as { text: "Home", url: "https://alice.example" }';
 const HOST_WANTED = 'a host, a "host:port" or a feed, such as "spam.example"';
 const SECONDS_WANTED = "a whole number of seconds, such as 3600";
-const KEY_WANTED = 'a public key of 62 lower-case characters that starts with "kex1"';
+const KEY_WANTED =
+  'a public key of 62 lower-case characters that starts with "kex1" (create one: npx eleventy-twtxt keys create)';
 const USER_WANTED = 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"';
 
 /** The error message about these options, without the package's name; `null` for valid options. */

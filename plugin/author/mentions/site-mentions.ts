@@ -277,7 +277,7 @@ export async function blockSenders(senders: readonly string[], site: SiteMention
 /** Takes new mentions of senders again. What was rejected stays rejected. */
 export async function unblockSenders(senders: readonly string[], site: SiteMentions): Promise<Outcome> {
   for (const sender of senders) await site.block(sender, "held");
-  return { text: "No longer blocked. What was rejected stays rejected." };
+  return { text: "No longer blocked. What was rejected stays in the list of rejected mentions." };
 }
 
 export async function verifyPending(site: SiteMentions): Promise<Outcome> {

@@ -112,7 +112,7 @@ function describeOutcome({ endpoint, state, next }: Report): string {
     case "failed":
       return `failed at ${endpoint} (kept in the outbox)`;
     case "waiting": {
-      const again = next === null ? "" : `; next attempt after ${formatTimestamp(next)}`;
+      const again = next === null ? "" : `; to try again after ${formatTimestamp(next)}: ${typed("message retry")}`;
       return `not delivered yet at ${endpoint}${again} (kept in the outbox)`;
     }
   }

@@ -171,7 +171,7 @@ function failure(address: string, own: HostResult, others: HostResult[], remark:
   const steps = [own, ...others].map(sentence).join("; ");
   const rest = others.length > 0 ? "" : `; ${remark}`;
   return isFinal
-    ? new TwtxtError("no-such-address", `${address} has no document: ${steps}${rest}.`)
+    ? new TwtxtError("no-such-address", `${address} publishes no key for messages: ${steps}${rest}.`)
     : new TwtxtError("unreachable", `${address} could not be looked up: ${steps}${rest}.`);
 }
 

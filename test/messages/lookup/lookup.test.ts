@@ -179,7 +179,7 @@ describe("a host without a document", () => {
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
       failsWith(
         "no-such-address",
-        "bob@bob.example has no document: on bob.example /.well-known/msg/bob.json answers 404, " +
+        "bob@bob.example publishes no key for messages: on bob.example /.well-known/msg/bob.json answers 404, " +
           "/.well-known/msg/<hash>.json is not JSON, /.well-known/salty/<hash>.json answers 404, " +
           "/.well-known/salty/bob.json answers 404; DNS was not asked for another host.",
       ),
@@ -191,7 +191,7 @@ describe("a host without a document", () => {
     await expect(lookupBob({ "bob.example": bob }, { srv: "ENOTFOUND" })).rejects.toThrow(
       failsWith(
         "no-such-address",
-        "bob@bob.example has no document: each of the 4 places on bob.example answers 404; DNS names no other host.",
+        "bob@bob.example publishes no key for messages: each of the 4 places on bob.example answers 404; DNS names no other host.",
       ),
     );
   });

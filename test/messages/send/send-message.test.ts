@@ -195,7 +195,7 @@ describe("a message that is not sent", () => {
   });
 
   it.each([
-    ["no-such-address", [BOB.address, EVE.address], "eve@eve.example has no document"],
+    ["no-such-address", [BOB.address, EVE.address], "eve@eve.example publishes no key"],
     ["unreachable", [BOB.address, "dan@down.example"], "dan@down.example could not be looked up"],
     ["bad-address", [BOB.address, ""], "expected an address"],
     ["bad-usage", [], "1 to 63 recipients, not 0"],
