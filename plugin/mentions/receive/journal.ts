@@ -165,10 +165,15 @@ export class Journal {
     const snapshot = former && !mayBeReplaced ? former : await this.#snapshots.read();
     const isNew = former === null || snapshot.etag !== former.etag;
     const load = isNew ? await this.#snapshots.load(snapshot, this.#view, former === null) : null;
-    const { events, isAnyGone } = await this.#events.read(isWanted, { folded: snapshot.folded, isNew });
-    // A missing event may have been folded into a newer snapshot after this one was read.
-    if (isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) {
-      throw new LostRace("The mentions change faster than they can be read.");
+    const readEvents = () => this.#events.read(isWanted, { folded: snapshot.folded, isNew });
+    let { events, isAnyGone } = await readEvents();
+    if (isAnyGone) {
+      // A missing event may have been folded into a newer snapshot after this one was read.
+      if ((await this.#snapshots.read()).etag !== snapshot.etag) {
+        throw new LostRace("The mentions change faster than they can be read.");
+      }
+      // With those that this process has added meanwhile.
+      ({ events } = await readEvents());
     }
     if (load) {
       for (const { changes } of this.#applied.toReversed()) this.#view.undo(changes);

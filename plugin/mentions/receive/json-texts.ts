@@ -59,8 +59,8 @@ export function packBlock(texts: readonly Uint8Array[]): Buffer {
 
 function findLines(buffer: Buffer): Pick<JsonText, "start" | "end">[] {
   const lines: Pick<JsonText, "start" | "end">[] = [];
-  for (let start = 0; start < buffer.length; ) {
-    const end = buffer.indexOf(NEW_LINE, start);
+  let start = 0;
+  for (let end = buffer.indexOf(NEW_LINE); end >= 0; end = buffer.indexOf(NEW_LINE, start)) {
     lines.push({ start, end });
     start = end + 1;
   }

@@ -163,6 +163,24 @@ describe("deleted events that are still listed", () => {
     expect(textsOf(await other.read())).toEqual([]);
   });
 
+  it("do not hide an event that is added while a first read compares the snapshot", async () => {
+    const store = lagging(memoryStore());
+    const { writer } = await withEvents(2, store);
+    await writer.compact();
+    await writer.compact();
+    let reads = 0;
+    const reader = journalOf({
+      ...store,
+      async get(key) {
+        if (key === SNAPSHOT) reads += 1;
+        if (key === SNAPSHOT && reads === 2) await reader.add(kept(2));
+        return store.get(key);
+      },
+    });
+    expect((await reader.read()).size).toBe(3);
+    expect(reads).toBe(2);
+  });
+
   it("are applied once, with any sequence of steps in several processes", async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
