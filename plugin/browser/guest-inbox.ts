@@ -4,8 +4,6 @@ import { type Signer, signRequest } from "../http/sign-request.js";
 import { type AskInbox, InboxClient, type InboxMessage } from "../messages/read/inbox-client.js";
 
 const POLL_MS = 30_000;
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
 const REQUEST_MS = 30_000;
 /** `serve` sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 60_000;
@@ -58,28 +56,12 @@ export function openInbox(url: string, signer: Signer): InboxClient {
  *
  * @throws TwtxtError for an answer that another attempt would not change: `not-signed` for a wrong clock
  */
-export async function* followInbox(inbox: InboxClient, signal: AbortSignal): AsyncGenerator<InboxMessage> {
-  let pause = FIRST_PAUSE_MS;
-  let hasStreams = true;
-  for (let etag: string | null = null; !signal.aborted; await sleep(pause, signal)) {
-    try {
-      const stream: AsyncIterable<InboxMessage> | null = hasStreams ? await inbox.subscribe({ signal }) : null;
-      if (stream) yield* stream;
-      else {
-        hasStreams = false;
-        const list = await inbox.list(etag === null ? {} : { etag });
-        if (list) yield* list.messages;
-        etag = list?.etag ?? etag;
-        if (document.visibilityState !== "hidden") await sleep(POLL_MS, signal, [document, "visibilitychange"]);
-        if (document.visibilityState === "hidden") return;
-      }
-      pause = FIRST_PAUSE_MS;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
-    }
-  }
+export function followInbox(inbox: InboxClient, signal: AbortSignal): AsyncIterable<InboxMessage[]> {
+  const wait = async () => {
+    if (document.visibilityState !== "hidden") await sleep(POLL_MS, signal, [document, "visibilitychange"]);
+    return document.visibilityState !== "hidden";
+  };
+  return inbox.follow({ signal, wait });
 }
 
 /** Sends signed requests with the platform's `fetch`. */

@@ -112,7 +112,8 @@ export class Form extends GuestForm<ContactStatus, "text" | "name"> {
       // A hidden tab leaves the lock to one that is visible.
       while (await pageVisible(signal)) {
         await navigator.locks.request(`twtxt-contact ${this.#author.address}`, { signal }, async () => {
-          for await (const message of followInbox(this.#inbox(key), signal)) await this.#receive(message, key);
+          for await (const messages of followInbox(this.#inbox(key), signal))
+            for (const message of messages) await this.#receive(message, key);
         });
       }
     } catch (error) {

@@ -1,5 +1,4 @@
 // plugin/author/messages/new-messages.ts: waits for new messages in the author's inbox.
-import { TwtxtError } from "../../errors.js";
 import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
 import type { Sleep } from "../../store/retry.js";
 import { type Fetch, fetchSafely } from "../../transport/fetch.js";
@@ -30,8 +29,7 @@ export async function* newMessages(
   { signal, sleep, onStart }: { signal: AbortSignal; sleep: Sleep; onStart(): void },
 ): AsyncGenerator<InboxMessage[]> {
   const known = new KnownMessages();
-  const poll = polling(inbox, known);
-  if (existing === "all") yield known.add(await poll());
+  if (existing === "all") yield known.add((await inbox.list())?.messages ?? []);
   else {
     for await (const page of inbox.newestFirst(PAGE)) {
       const found = known.add(page);
@@ -40,20 +38,8 @@ export async function* newMessages(
     }
   }
   onStart();
-  for (let isStreaming = true; !signal.aborted; ) {
-    try {
-      if (isStreaming) {
-        const stream = await inbox.subscribe({ ...known.after(), signal });
-        for await (const message of stream ?? []) yield known.add([message]);
-        isStreaming = false;
-        continue;
-      }
-      yield known.add(await poll());
-    } catch (error) {
-      if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
-    }
-    await sleep(every * 1000, signal);
-  }
+  const wait = () => sleep(every * 1000, signal).then(() => true);
+  for await (const messages of inbox.follow({ after: () => known.after(), signal, wait })) yield known.add(messages);
 }
 
 /** The messages that the host may list again, by ID. */
@@ -88,9 +74,9 @@ class KnownMessages {
   }
 
   /** The newest cursor before which no message can still appear, by the host's clock, which may differ from ours. */
-  after(): { after?: string } {
+  after(): string | undefined {
     const cursor = this.#findCursor();
-    return cursor ? { after: toCursor(cursor) } : {};
+    return cursor ? toCursor(cursor) : undefined;
   }
 
   #findCursor(): Place | null {
@@ -101,18 +87,6 @@ class KnownMessages {
     }
     return found;
   }
-}
-
-/** Requests what has arrived since the last poll, with its ETag. */
-function polling(inbox: InboxClient, known: KnownMessages): () => Promise<InboxMessage[]> {
-  let last: { after?: string; etag: string | null } = { etag: null };
-  return async () => {
-    const cursor = known.after();
-    const etag = cursor.after === last.after ? last.etag : null;
-    const answer = await inbox.list({ ...cursor, ...(etag !== null && { etag }) });
-    if (answer) last = { ...cursor, etag: answer.etag };
-    return answer?.messages ?? [];
-  };
 }
 
 /**

@@ -57,8 +57,6 @@ const MAX_LENGTH = 8 * 1024 * 1024;
 /** The shortest pause before reconnecting. */
 const PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Ids kept to recognize repeats: after a reconnection, the host repeats the last minute. */
-const REMEMBERED = 10_000;
 
 /** The cursor of a message, for `after`. */
 export function toCursor({ created, id }: Pick<InboxMessage, "created" | "id">): string {
@@ -81,7 +79,7 @@ export class InboxClient {
    * @returns `null` if nothing changed since `etag`
    * @throws TwtxtError `bad-message` for an invalid list, `too-large`, and `address-refused` for a link to another URL
    */
-  async list({ after, etag }: { after?: string; etag?: string } = {}): Promise<MessageList | null> {
+  async list({ after, etag }: { after?: string | undefined; etag?: string | null } = {}): Promise<MessageList | null> {
     const messages: InboxMessage[] = [];
     const etags: (string | null)[] = [];
     for await (const page of this.#pages(pathAfter(after), etag)) {
@@ -117,13 +115,13 @@ export class InboxClient {
   }
 
   /** @returns `null` instead of the first page if nothing changed since `etag` */
-  async *#pages(first: string, etag?: string): AsyncGenerator<MessageList | null> {
+  async *#pages(first: string, etag: string | null = null): AsyncGenerator<MessageList | null> {
     const paths = new Set<string>();
     let count = 0;
     for (let path: string | null = first; path !== null; ) {
       if (paths.has(path) || paths.size >= MAX_PAGES)
         throw refused(this.options.endpoint + path, "the pages of this inbox form a loop");
-      const headers: Record<string, string> = etag === undefined || paths.size > 0 ? {} : { "if-none-match": etag };
+      const headers: Record<string, string> = etag === null || paths.size > 0 ? {} : { "if-none-match": etag };
       paths.add(path);
       const answer: InboxAnswer = await this.options.ask({ method: "GET", path, headers, expected: [304] });
       if (answer.status === 304) {
@@ -147,46 +145,52 @@ export class InboxClient {
   }
 
   /**
-   * Subscribes to messages after a cursor and reconnects until the signal is aborted. Each message is returned once.
+   * Yields the messages after a cursor, and those that arrive, until the signal is aborted: from a stream, or from the list if
+   * the host offers none. Some come more than once. Temporary failures are retried, after longer and longer pauses.
    *
-   * @returns `null` if the host offers no streams: poll the list instead
-   * @throws TwtxtError as {@link InboxClient.list}, also during the stream; temporary failures are retried
+   * @throws TwtxtError as {@link InboxClient.list}
    */
-  async subscribe({ after, signal }: Subscription): Promise<AsyncIterable<InboxMessage> | null> {
-    const first = await this.#connect({ after, signal }, "");
-    return first && this.#messages(first, { after, signal });
-  }
-
-  /** Pauses before each reconnection, longer after each failure. */
-  async *#messages(first: Connection, subscription: Subscription): AsyncGenerator<InboxMessage> {
-    const { signal } = subscription;
-    const seen = new Set<string>();
-    let lastId = "";
-    let pause = PAUSE_MS;
-    let connect = async (): Promise<Connection | null> => first;
-    for (let failures = 0; ; failures += 1) {
+  async *follow({ after = () => undefined, signal, wait }: Following): AsyncGenerator<InboxMessage[]> {
+    const stream = { lastId: "", pause: PAUSE_MS };
+    let hasStreams = true;
+    let last: { after?: string | undefined; etag: string | null } = { etag: null };
+    for (let failures = 0; !signal.aborted; ) {
       try {
-        const connection = await connect();
-        if (!connection) return;
-        failures = 0;
-        for await (const part of readEvents(connection, MAX_LENGTH)) {
-          if (part.kind === "retry") pause = Math.max(part.milliseconds, PAUSE_MS);
-          if (part.kind === "retry" || part.name !== "message") continue;
-          const message = this.#parse(part.data, parseItem);
-          lastId = part.id;
-          if (isNew(message.id, seen)) yield message;
+        const connection: Connection | null = hasStreams ? await this.#connect(after(), stream.lastId, signal) : null;
+        hasStreams = connection !== null;
+        if (connection) {
+          failures = 0;
+          for await (const message of this.#receive(connection, stream)) yield [message];
+        } else {
+          const cursor = after();
+          const list = await this.list({ after: cursor, etag: cursor === last.after ? last.etag : null });
+          failures = 0;
+          if (list) last = { after: cursor, etag: list.etag };
+          yield list?.messages ?? [];
+          if (await wait()) continue;
+          return;
         }
       } catch (error) {
+        if (signal.aborted) return;
         throwIfPermanent(error);
+        failures += 1;
       }
-      if (!signal.aborted) await this.options.sleep(Math.min(pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
-      if (signal.aborted) return;
-      connect = () => this.#connect(subscription, lastId);
+      await this.options.sleep(Math.min(stream.pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
+    }
+  }
+
+  /** @param stream - the place and the pause for the next connection, which are updated */
+  async *#receive(connection: Connection, stream: { lastId: string; pause: number }): AsyncGenerator<InboxMessage> {
+    for await (const part of readEvents(connection, MAX_LENGTH)) {
+      if (part.kind === "retry") stream.pause = Math.max(part.milliseconds, PAUSE_MS);
+      if (part.kind === "retry" || part.name !== "message") continue;
+      stream.lastId = part.id;
+      yield this.#parse(part.data, parseItem);
     }
   }
 
   /** @returns `null` if the host offers no streams */
-  async #connect({ after, signal }: Subscription, lastId: string): Promise<Connection | null> {
+  async #connect(after: string | undefined, lastId: string, signal: AbortSignal): Promise<Connection | null> {
     const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
     const answer = await this.options.ask({ method: "GET", path: pathAfter(after), headers, expected: [406], signal });
     if (/^text\/event-stream\b/i.test(answer.headers.get("content-type") ?? "")) return answer.chunks();
@@ -220,9 +224,12 @@ export class InboxClient {
 
 type Connection = AsyncIterable<Uint8Array>;
 
-interface Subscription {
-  after?: string | undefined;
+interface Following {
+  /** The cursor of a message before which no other can still appear; none for all messages. */
+  after?(): string | undefined;
   signal: AbortSignal;
+  /** Waits until the list is to be read again. @returns `false` to end */
+  wait(): Promise<boolean>;
 }
 
 function pathAfter(after: string | undefined): string {
@@ -236,14 +243,6 @@ function parseItem(json: unknown): InboxMessage {
   const bytes = atob(payload);
   if (!isNamed || btoa(bytes) !== payload) throw new TypeError("This is not a message.");
   return { id, created, payload: Uint8Array.from(bytes, (character) => character.charCodeAt(0)) };
-}
-
-function isNew(id: string, seen: Set<string>): boolean {
-  if (seen.has(id)) return false;
-  seen.add(id);
-  const [oldest = id] = seen;
-  if (seen.size > REMEMBERED) seen.delete(oldest);
-  return true;
 }
 
 const throwIfPermanent = ifTwtxtError(() => {}, "unreachable");

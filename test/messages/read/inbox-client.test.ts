@@ -224,11 +224,25 @@ describe("deleting from an inbox", () => {
   });
 });
 
-describe("subscribing to an inbox", () => {
+/** Follows an inbox. A list is read once. */
+async function* follow(
+  client: InboxClient,
+  { after, signal = new AbortController().signal }: { after?: string; signal?: AbortSignal } = {},
+) {
+  for await (const messages of client.follow({ after: () => after, signal, wait: async () => false })) yield* messages;
+}
+
+async function readAll(client: InboxClient) {
+  const all = [];
+  for await (const one of follow(client)) all.push(one);
+  return all;
+}
+
+describe("following an inbox", () => {
   const start = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
   const event = (digit: string) => `id: ${digit}\ndata: ${JSON.stringify(item(digit))}\n\n`;
 
-  it("returns stored and new messages, each once, across several connections", async () => {
+  it("returns stored and new messages across several connections", async () => {
     const clock = steppedClock();
     const inbox = alicesInbox({ clock });
     await inbox.receive(sealed(1), sealed(2));
@@ -246,15 +260,13 @@ describe("subscribing to an inbox", () => {
         if (connections === 1) await inbox.receive(sealed(3));
       },
     });
-    const end = new AbortController();
-    const stream = await client.subscribe({ signal: end.signal });
-    const ids: string[] = [];
-    for await (const { id } of stream ?? []) {
-      ids.push(id);
-      if (ids.length === 2) setImmediate(() => clock.step(60 * SECOND));
-      if (ids.length === 3) break;
+    const ids = new Set<string>();
+    for await (const { id } of follow(client)) {
+      ids.add(id);
+      if (ids.size === 2 && connections === 1) setImmediate(() => clock.step(60 * SECOND));
+      if (ids.size === 3) break;
     }
-    expect(ids).toEqual([sealed(1), sealed(2), sealed(3)].map(idOf));
+    expect([...ids]).toEqual([sealed(1), sealed(2), sealed(3)].map(idOf));
     expect(connections).toBe(2);
   });
 
@@ -264,7 +276,7 @@ describe("subscribing to an inbox", () => {
       (response: ServerResponse) => start(response).end(`retry: 3000\n\n${event("1")}${event("2")}`),
       (response: ServerResponse) => response.destroy(),
       (response: ServerResponse) => response.writeHead(503).end(),
-      (response: ServerResponse) => start(response).end(`${event("2")}${event("3")}`),
+      (response: ServerResponse) => start(response).end(event("3")),
       (response: ServerResponse) => start(response).write(`: x\n\nevent: other\ndata: x\n\n${event("4")}`),
     ];
     const { client, delays } = await hostOf((request, response) => {
@@ -272,9 +284,8 @@ describe("subscribing to an inbox", () => {
       return answers[seen.length - 1]?.(response);
     });
     const end = new AbortController();
-    const stream = await client.subscribe({ after: "0", signal: end.signal });
     const ids: string[] = [];
-    for await (const { id } of stream ?? []) {
+    for await (const { id } of follow(client, { after: "0", signal: end.signal })) {
       ids.push(id[0] ?? "");
       if (id.startsWith("4")) end.abort();
     }
@@ -296,8 +307,7 @@ describe("subscribing to an inbox", () => {
       connections += 1;
       start(response).end(connections < 3 ? "retry: 0\n\n" : event("1"));
     });
-    const stream = await client.subscribe({ signal: new AbortController().signal });
-    for await (const { id } of stream ?? []) {
+    for await (const { id } of follow(client)) {
       expect(id).toBe("1".repeat(64));
       break;
     }
@@ -308,34 +318,58 @@ describe("subscribing to an inbox", () => {
     let connections = 0;
     const { client } = await hostOf((_request, response) => {
       connections += 1;
-      start(response).write(connections === 1 ? ": still here\n\n" : event("1"));
+      start(response).write(event(String(connections)));
     });
     const pass = fakeTimeout();
-    const stream = await client.subscribe({ signal: new AbortController().signal });
-    const messages = stream?.[Symbol.asyncIterator]();
-    const next = messages?.next();
+    const messages = follow(client);
+    expect((await messages.next()).value).toEqual(message("1"));
+    const next = messages.next();
+    await new Promise(setImmediate);
     pass();
-    expect((await next)?.value).toEqual(message("1"));
+    expect((await next).value).toEqual(message("2"));
     expect(connections).toBe(2);
-    await messages?.return?.();
+    await messages.return();
   });
 
   it.each([
     ["406", (response: ServerResponse) => response.writeHead(406).end()],
     ["a JSON list", (response: ServerResponse) => json(response, [])],
-  ])("returns null if the host does not support event streams: %s", async (_name, answer) => {
-    const { client } = await hostOf((_request, response) => answer(response));
-    expect(await client.subscribe({ signal: new AbortController().signal })).toBeNull();
+  ])("reads the list if the host does not support event streams: %s", async (_name, answer) => {
+    const { client } = await hostOf(({ headers }, response) =>
+      headers.accept === "text/event-stream" ? answer(response) : json(response, [item("1")]),
+    );
+    expect(await readAll(client)).toEqual([message("1")]);
   });
 
-  it("ends if the host no longer supports event streams", async () => {
-    const { client, requests: asked } = await hostOf((_request, response) =>
-      asked.length === 1 ? start(response).end(event("1")) : response.writeHead(406).end(),
-    );
-    const stream = await client.subscribe({ signal: new AbortController().signal });
-    const got = [];
-    for await (const one of stream ?? []) got.push(one);
-    expect(got).toEqual([message("1")]);
+  it("reads the list if the host no longer supports event streams", async () => {
+    const { client, requests: asked } = await hostOf(({ headers }, response) => {
+      if (asked.length === 1) start(response).end(event("1"));
+      else if (headers.accept === "text/event-stream") response.writeHead(406).end();
+      else json(response, [item("2")]);
+    });
+    expect(await readAll(client)).toEqual([message("1"), message("2")]);
+  });
+
+  it("reads the list again after an outage, with the ETag of the same cursor", async () => {
+    const asked: unknown[] = [];
+    const { client, delays } = await hostOf(({ url, headers }, response) => {
+      if (headers.accept === "text/event-stream") return response.writeHead(406).end();
+      asked.push([url, headers["if-none-match"]]);
+      if (asked.length === 2) return response.writeHead(503).end();
+      return json(response, [item("1")], { etag: '"one"' });
+    });
+    let after: string | undefined;
+    const { signal } = new AbortController();
+    const wait = async () => asked.length < 4;
+    for await (const _ of client.follow({ after: () => after, signal, wait })) if (asked.length > 2) after = "1";
+    const url = "/inbox/alice";
+    expect(asked).toEqual([
+      [url, undefined],
+      [url, '"one"'],
+      [url, '"one"'],
+      [`${url}?after=1`, undefined],
+    ]);
+    expect(delays).toEqual([2000]);
   });
 
   it.each([
@@ -349,21 +383,14 @@ describe("subscribing to an inbox", () => {
       else response.writeHead(status, { "content-type": "application/problem+json" }).end("{}");
       isFirst = false;
     });
-    const subscribe = () => client.subscribe({ signal: new AbortController().signal });
-    await expect(subscribe()).rejects.toThrow(failsWith(code));
+    await expect(readAll(client)).rejects.toThrow(failsWith(code));
     isFirst = true;
-    const stream = await subscribe();
-    const all = async () => {
-      const got = [];
-      for await (const one of stream ?? []) got.push(one);
-    };
-    await expect(all()).rejects.toThrow(failsWith(code));
+    await expect(readAll(client)).rejects.toThrow(failsWith(code));
   });
 
   it("bad-message: an event that is not a message", async () => {
     const { client } = await hostOf((_request, response) => start(response).end("data: hello\n\n"));
-    const stream = await client.subscribe({ signal: new AbortController().signal });
-    await expect(stream?.[Symbol.asyncIterator]().next()).rejects.toThrow(failsWith("bad-message"));
+    await expect(readAll(client)).rejects.toThrow(failsWith("bad-message"));
   });
 
   it("closes the connection when its consumer stops", async () => {
@@ -375,8 +402,7 @@ describe("subscribing to an inbox", () => {
       response.on("close", gone);
       start(response).write(event("1"));
     });
-    const stream = await client.subscribe({ signal: new AbortController().signal });
-    for await (const _ of stream ?? []) break;
+    for await (const _ of follow(client)) break;
     await closed;
   });
 });
