@@ -24,9 +24,9 @@ const INSTANCES = 10;
 const PAGE_SIZE = 1000;
 
 const FLOODS = [
-  { name: "from one address", count: 2000, addresses: 1, isSigned: false },
-  { name: "from 100 addresses", count: 1000, addresses: 100, isSigned: false },
-  { name: "from 100 addresses, signed by 100 keys", count: 1000, addresses: 100, isSigned: true },
+  { name: "from one address", count: 1000, addresses: 1, isSigned: false },
+  { name: "from 50 addresses", count: 500, addresses: 50, isSigned: false },
+  { name: "from 50 addresses, signed by 50 keys", count: 500, addresses: 50, isSigned: true },
 ];
 
 interface Host {

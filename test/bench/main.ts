@@ -178,7 +178,7 @@ function fullSite(entry: string, isQuick: boolean): Measurement {
 
 /** The same. */
 function strangers(entry: string, isQuick: boolean): Measurement {
-  const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 15, newMentions: 2000 };
+  const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 10, newMentions: 2000 };
   return ["strangers", () => measureStrangers(entry, { ...size, folder: join(temp, "strangers"), stop })];
 }
 
