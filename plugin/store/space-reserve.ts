@@ -20,6 +20,8 @@ export class SpaceReserve {
   #shortage: Error | null = null;
   #triedAt = Number.NEGATIVE_INFINITY;
   #restoring: Promise<void> | null = null;
+  /** How much work uses the space now. */
+  #users = 0;
 
   /** @param root - the folder of the store */
   constructor(root: string) {
@@ -31,8 +33,20 @@ export class SpaceReserve {
     if (statSync(this.#file, { throwIfNoEntry: false })?.size !== MIB * 2 ** 20) await this.#restore();
   }
 
+  /** Runs work with the space, which nothing takes back meanwhile. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    await this.#restoring;
+    this.#release();
+    this.#users += 1;
+    try {
+      return await work();
+    } finally {
+      this.#users -= 1;
+    }
+  }
+
   /** Gives the space back. Values that need more space are refused until there is space for the reserve again. */
-  release(): void {
+  #release(): void {
     if (statSync(this.#file, { throwIfNoEntry: false }) === undefined) return;
     this.#shortage = Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
     this.#triedAt = performance.now();
@@ -41,7 +55,7 @@ export class SpaceReserve {
 
   /** @throws Error of the file system, such as `ENOSPC`, while only changes that free space are possible */
   async checkSpace(): Promise<void> {
-    if (this.#shortage && performance.now() - this.#triedAt > PAUSE_MS) {
+    if (this.#shortage && this.#users === 0 && performance.now() - this.#triedAt > PAUSE_MS) {
       this.#restoring ??= this.#restore().finally(() => {
         this.#restoring = null;
       });

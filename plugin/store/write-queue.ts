@@ -77,7 +77,7 @@ export class WriteQueue {
         const outcomes = await this.#write(batch.map(({ change }) => change));
         batch.forEach(({ resolve }, at) => void resolve(outcomes[at] as Outcome));
       } catch (error) {
-        if (systemCode(error) === "ENOSPC") await this.#writeToFullDisk(batch, error);
+        if (systemCode(error) === "ENOSPC") await this.reserve.lend(() => this.#writeToFullDisk(batch, error));
         else for (const { reject } of batch) reject(error);
       }
     }
@@ -86,7 +86,6 @@ export class WriteQueue {
 
   /** Makes the changes that need no additional space, with the reserve. Each has its own transaction, so that it may fail alone. */
   async #writeToFullDisk(batch: readonly Pending[], error: unknown): Promise<void> {
-    this.reserve.release();
     for (const { change, resolve, reject } of batch) {
       try {
         if (await this.#needsSpace(change)) throw error;
