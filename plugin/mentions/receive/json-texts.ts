@@ -2,9 +2,13 @@
 //
 // Each block is a line for each text, deflated, after its length in bytes as an unsigned integer of 32 bits, big-endian.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import type { StoredMention } from "../mention.js";
 
 /** Texts that are compressed together, to a fifth of their size. Reading one of them takes some 30 µs. */
 export const BLOCK = 32;
+/** Where {@link toJson} writes the id. */
+const ID_START = '{"id":"'.length;
+const ID_LENGTH = 32;
 const LENGTH_BYTES = 4;
 const NEW_LINE = 0x0a;
 /** Blocks that stay decompressed after reading: lists are read repeatedly. */
@@ -28,7 +32,7 @@ export class JsonTexts {
     return (isPacked ? this.#unpack(buffer) : buffer).subarray(start, end);
   }
 
-  /** The texts of blocks, which keep the bytes, one block at a time. @param bytes - see {@link packBlock} */
+  /** Yields the texts of one block after the other. They stay packed in `bytes`. @param bytes - results of {@link packBlock} */
   *readBlocks(bytes: Uint8Array): Generator<JsonText[]> {
     const blocks = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let at = 0; at < blocks.length; ) {
@@ -49,12 +53,23 @@ export class JsonTexts {
   }
 }
 
-/** @param texts - at most {@link BLOCK} */
+/** Compresses texts into a block with its length. @param texts - at most {@link BLOCK} */
 export function packBlock(texts: readonly Uint8Array[]): Buffer {
   const packed = deflateRawSync(Buffer.concat(texts.flatMap((text) => [text, Buffer.of(NEW_LINE)])));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(packed.length);
   return Buffer.concat([length, packed]);
+}
+
+/** The id comes first, see {@link readId}. */
+export function toJson({ id, ...others }: StoredMention): JsonText {
+  const buffer = Buffer.from(JSON.stringify({ id, ...others }));
+  return { buffer, isPacked: false, start: 0, end: buffer.length };
+}
+
+/** The id of a mention in the JSON of {@link toJson}. */
+export function readId(json: Buffer): string {
+  return json.toString("latin1", ID_START, ID_START + ID_LENGTH);
 }
 
 function findLines(buffer: Buffer): Pick<JsonText, "start" | "end">[] {

@@ -3,7 +3,7 @@ import { mentionEntry, type TwtLike, twtKey } from "../../site/conversation.js";
 import type { StoredMention } from "../mention.js";
 import { toSource } from "../reference.js";
 import { duplicateKeys, isDuplicate, readHost, sourceKey } from "./duplicates.js";
-import { type JsonText, JsonTexts } from "./json-texts.js";
+import { type JsonText, JsonTexts, toJson } from "./json-texts.js";
 import { type ListItem, SortedLists } from "./sorted-lists.js";
 
 type FoundMention = Parameters<typeof isDuplicate>[1];
@@ -296,20 +296,6 @@ export class MentionView {
 
 export function toEntry({ id, received, state, type }: StoredMention, json: JsonText): Entry {
   return { id, received, state, isReply: type === "reply", above: NO_PAGES, isAnswered: false, plan: 0, json };
-}
-
-/** The id comes first, see {@link readId}. */
-export function toJson({ id, ...others }: StoredMention): JsonText {
-  const buffer = Buffer.from(JSON.stringify({ id, ...others }));
-  return { buffer, isPacked: false, start: 0, end: buffer.length };
-}
-
-const ID_START = '{"id":"'.length;
-const ID_LENGTH = 32;
-
-/** The id of a mention in the JSON of {@link toJson}. */
-export function readId(json: Buffer): string {
-  return json.toString("latin1", ID_START, ID_START + ID_LENGTH);
 }
 
 /** The lists of a mention, besides those of its conversation. @param names - see {@link readNames} */

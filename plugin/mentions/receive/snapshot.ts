@@ -11,8 +11,8 @@ import { LostRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { sweep } from "../../store/sweep.js";
 import type { StoredMention } from "../mention.js";
-import { BLOCK, type JsonText, packBlock } from "./json-texts.js";
-import { type Entry, type MentionView, readId, toEntry, toJson } from "./mention-view.js";
+import { BLOCK, type JsonText, packBlock, readId, toJson } from "./json-texts.js";
+import { type Entry, type MentionView, toEntry } from "./mention-view.js";
 import type { Relocation } from "./relocation.js";
 
 const PARTS = "mentions/parts/";
