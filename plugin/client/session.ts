@@ -1,5 +1,4 @@
 // plugin/client/session.ts: access to the client: links with a token, the session, the checks of each request, and the user who connects.
-
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";

@@ -4,7 +4,7 @@ import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
 import { CLOCK_SKEW } from "./sign-request.js";
 
-/** The folder of used nonces, which belong to the requests of one host: a backup leaves them out. */
+/** The folder of used nonces, which belong to the requests of one host: a backup leaves them out, and a restore leaves them as they are. */
 export const NONCES = "nonces/";
 const HOUR = 3600;
 

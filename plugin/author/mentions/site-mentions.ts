@@ -70,9 +70,9 @@ export class SiteMentions {
     return parseAnswer(schema, await response.json(), root);
   }
 
-  /** The mentions in a state, newest first. */
-  async list(state: State): Promise<ManagedMention[]> {
-    return readPages((after, limit) => this.page(state, after, limit), { perPage: MAX_MANAGED_PAGE });
+  /** The mentions in a state, newest first. @param most - how many at most; default: all */
+  async list(state: State, most = Infinity): Promise<ManagedMention[]> {
+    return readPages((after, limit) => this.page(state, after, limit), { perPage: MAX_MANAGED_PAGE, most });
   }
 
   /**

@@ -1,5 +1,4 @@
 // plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
-
 import { setTimeout } from "node:timers/promises";
 import { type BlobList, type BlobSite, blobSite, listBlobs } from "../../author/blobs/blob-site.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";

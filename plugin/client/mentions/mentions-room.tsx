@@ -40,7 +40,7 @@ export const mentionsRoom: CreateRoom = (context) => {
   routes.get("/", async (c) => listPage(c, await open(), { waiting, visits: await visits() }));
   routes.get("/year", async (c) => {
     const now = context.machine.now();
-    const { mentions } = await (await open()).page("shown", null, MOST_OF_YEAR);
+    const mentions = await (await open()).list("shown", MOST_OF_YEAR);
     const ofYear = mentions.filter(({ received }) => received >= yearStart(now));
     return c.render(<YearPage mentions={ofYear} now={now} />, { title: "Mentions of the last year" });
   });

@@ -15,7 +15,7 @@ const NAMES = Object.entries(KINDS) as [Kind, string][];
 const MONTHS = 12;
 const WRITERS = 10;
 
-/** How many mentions are read for the page, in one request, so that a site with 100,000 shows it within a second. */
+/** How many mentions are read for the page, so that a site with 100,000 shows it within a second. */
 export const MOST_OF_YEAR = MAX_MANAGED_PAGE;
 
 /** Mentions by kind. */
