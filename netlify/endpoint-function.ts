@@ -2,6 +2,7 @@
 import { createEndpoints, type Handlers } from "../plugin/host/endpoints.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { attempt } from "../plugin/host/work.js";
+import { toResponse } from "../plugin/http/respond.js";
 import { later, once } from "../plugin/later.js";
 import { readPrefix } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
@@ -37,8 +38,10 @@ export function endpointFunction(handlersOf: (options: ServiceOptions, onStored:
       // A request that only reads has no limits.
       const isReading = received.method === "GET" || received.method === "HEAD";
       const address = isReading ? "unknown" : (await clientKeys()).clientKey(context.ip ?? "");
-      const answer = (request: Request) =>
-        endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
+      const answer = async (request: Request) => {
+        const found = await endpointAt(new URL(request.url).pathname)?.answer(request, address);
+        return found ? toResponse(found) : new Response(null, { status: 404 });
+      };
       const request = withPrefix(received, prefix);
       const first = await answer(request);
       // The signature of a repeated request covers the path without the suffix.

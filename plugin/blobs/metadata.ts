@@ -1,7 +1,9 @@
 // plugin/blobs/metadata.ts: the metadata of a blob: its rules, and how requests carry it, in headers or JSON. PROTOCOL 4
+
 import { parse } from "content-disposition";
 import { parseItem, serializeItem } from "structured-headers";
 import { TwtxtError } from "../errors.js";
+import type { RequestHeaders } from "../http/respond.js";
 import type { Metadata } from "./blob.js";
 import { PROOF_PROPERTIES } from "./proof.js";
 
@@ -97,7 +99,7 @@ const VISIBILITY = new Map([
 ]);
 
 /** Reads the metadata in a request's headers. @throws TwtxtError `bad-metadata` */
-export function readChange(headers: Headers): Change {
+export function readChange(headers: RequestHeaders): Change {
   const type = headers.get("content-type");
   const disposition = headers.get("content-disposition");
   const visibility = headers.get("blob-public");

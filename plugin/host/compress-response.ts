@@ -1,6 +1,7 @@
 // plugin/host/compress-response.ts: compresses the responses of endpoints.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import type { HttpResponse } from "../http/respond.js";
 import { readEncodings } from "./compressed-copies.js";
 
 const TEXT = /^(?:text\/html|application\/(?:atom\+xml|json))(?:;|$)/;
@@ -13,21 +14,25 @@ const MIN_BYTES = 1024;
  *
  * @param accepted - the header `Accept-Encoding` of the request
  */
-export async function compressResponse(response: Response, accepted: string | string[] | undefined): Promise<Response> {
-  const { body, status, headers: given } = response;
-  const isPrivate = /\bprivate\b/.test(given.get("cache-control") ?? "");
-  const isText = TEXT.test(given.get("content-type") ?? "");
-  if (!body || status !== 200 || !isText || isPrivate || given.has("accept-ranges")) return response;
+export async function compressResponse(
+  response: HttpResponse,
+  accepted: string | string[] | undefined,
+): Promise<HttpResponse> {
+  const { body, status, headers } = response;
+  const isPrivate = /\bprivate\b/.test(headers["cache-control"] ?? "");
+  const isText = TEXT.test(headers["content-type"] ?? "");
+  const isWhole = typeof body === "string" || body instanceof Uint8Array;
+  if (!isWhole || status !== 200 || !isText || isPrivate || "accept-ranges" in headers) return response;
 
-  const headers = new Headers(given);
-  const contents = Buffer.from(await response.arrayBuffer());
-  if (contents.length < MIN_BYTES) return new Response(contents, { headers });
-  headers.append("vary", "accept-encoding");
-  if (!readEncodings(accepted).includes("gzip")) return new Response(contents, { headers });
-  headers.set("content-encoding", "gzip");
-  headers.delete("content-length");
+  if (Buffer.byteLength(body) < MIN_BYTES) return response;
+  const vary = [headers.vary ?? [], "accept-encoding"].flat().join(", ");
+  if (!readEncodings(accepted).includes("gzip")) return { ...response, headers: { ...headers, vary } };
+  const { "content-length": _, ...others } = headers;
   // A strong ETag would name the same bytes.
-  const etag = headers.get("etag");
-  if (etag?.startsWith('"')) headers.set("etag", `W/${etag}`);
-  return new Response(await promisify(gzip)(contents), { headers });
+  const etag = headers.etag && { etag: headers.etag.replace(/^"/, 'W/"') };
+  return {
+    status,
+    headers: { ...others, ...etag, vary, "content-encoding": "gzip" },
+    body: await promisify(gzip)(body),
+  };
 }

@@ -3,7 +3,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { remember } from "../groups.js";
-import { problem } from "../http/respond.js";
+import { type HttpResponse, problem } from "../http/respond.js";
 
 /** Maximum number of requests that wait on a connection. No browser pipelines even two. */
 const MAX_WAITING = 100;
@@ -67,7 +67,7 @@ export class Connections {
     const response = this.#connections.get(socket)?.current;
     const isSending = response?.headersSent && !response.writableFinished;
     if (!socket.writable || isSending || error.code === "ECONNRESET") socket.destroy();
-    else void httpText(problem(toError(error))).then((text) => socket.end(text, () => socket.destroy()));
+    else socket.end(httpText(problem(toError(error))), () => socket.destroy());
   }
 }
 
@@ -78,10 +78,8 @@ function toError({ code }: NodeJS.ErrnoException): TwtxtError {
 }
 
 /** A whole response as it is sent. */
-async function httpText(response: Response): Promise<string> {
-  const body = await response.text();
-  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-  const length = `content-length: ${Buffer.byteLength(body)}`;
-  const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`;
-  return `${[status, ...headers, length, "connection: close"].join("\r\n")}\r\n\r\n${body}`;
+function httpText({ status, headers, body }: HttpResponse): string {
+  const fields = { ...headers, "content-length": Buffer.byteLength(String(body)), connection: "close" };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines].join("\r\n")}\r\n\r\n${body}`;
 }

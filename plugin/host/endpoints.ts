@@ -1,5 +1,5 @@
 // plugin/host/endpoints.ts: hands each request to the handler of its route.
-import { type Handler, type HttpRequest, type Log, withProblemResponses } from "../http/respond.js";
+import { type Handler, type HttpRequest, type HttpResponse, type Log, withProblemResponses } from "../http/respond.js";
 import { createRouter, type RateLimitKind, type RoutedSite, type RouteName, toCacheControl } from "../site/routes.js";
 
 /** The handlers of one or all capabilities. {@link withProblemResponses} answers what they throw. */
@@ -11,7 +11,7 @@ export interface Endpoint {
   /** A file of the site at the same path is served instead. */
   isStaticFirst: boolean;
   /** @param address - of the client, as `clientKey` of client-key.ts returns it */
-  answer(request: HttpRequest, address: string): Promise<Response>;
+  answer(request: HttpRequest, address: string): Promise<HttpResponse>;
 }
 
 /** @returns a function that finds the endpoint of a normalised path; `null` if no handler answers there */
@@ -29,8 +29,8 @@ export function createEndpoints(site: RoutedSite, handlers: Handlers, log: Log):
       isStaticFirst: route.isStaticFirst ?? false,
       async answer(request, address) {
         const response = await answer(request, { address, params });
-        if (!response.headers.has("cache-control")) response.headers.set("cache-control", toCacheControl(route));
-        return response;
+        if ("cache-control" in response.headers) return response;
+        return { ...response, headers: { ...response.headers, "cache-control": toCacheControl(route) } };
       },
     };
   };

@@ -25,11 +25,11 @@ export function fediverseHandlers({ settings }: Pick<ServiceOptions, "settings">
     const handler: Handler = async (request) => {
       const { search, searchParams } = new URL(request.url);
       const location = BRIDGY_ORIGIN + path + search;
-      if (fediverse === BRIDGY) return new Response(null, { status: 302, headers: { ...HEADERS, location } });
+      if (fediverse === BRIDGY) return { status: 302, headers: { ...HEADERS, location }, body: null };
       if (name === "webfinger" && !names.includes(searchParams.get("resource")?.toLowerCase() ?? ""))
         throw new TwtxtError("not-found", "This site has no account of that name.");
       const headers = { ...HEADERS, "content-type": type };
-      return new Response(request.method === "HEAD" ? null : write(fediverse, url), { headers });
+      return { status: 200, headers, body: request.method === "HEAD" ? null : write(fediverse, url) };
     };
     return allowing(ROUTES[name].methods, handler, HEADERS);
   };

@@ -47,10 +47,11 @@ export function isFromProxy({ headers, socket }: IncomingMessage): boolean {
  */
 export function toRequest(incoming: IncomingMessage, url: string, patienceMs: number): HttpRequest {
   const { method = "GET" } = incoming;
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
+  const { headersDistinct } = incoming;
+  const headers = {
+    get: (name: string) => headersDistinct[name]?.join(", ") ?? null,
+    has: (name: string) => headersDistinct[name] !== undefined,
+  };
   const hasBody = method !== "GET" && method !== "HEAD";
   return { method, url, headers, body: hasBody ? toBody(incoming, patienceMs) : null };
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TwtxtError } from "../errors.js";
-import { type Log, problem } from "../http/respond.js";
+import { type HttpResponse, type Log, problem } from "../http/respond.js";
 import { byobReader } from "../store/chunks.js";
 import { prepareClose } from "./close-server.js";
 import { compressResponse } from "./compress-response.js";
@@ -157,13 +157,13 @@ function drain(incoming: IncomingMessage): void {
   incoming.unpipe().resume();
 }
 
-async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
+async function send({ status, headers, body }: HttpResponse, response: ServerResponse): Promise<void> {
   response.statusCode = status;
   // Otherwise the client would read the next answer as the rest of one that is too short.
   response.strictContentLength = true;
-  for (const [name, value] of headers) response.appendHeader(name, value);
-  if (body) await copyBody(body, Number(headers.get("content-length")), response);
-  else response.end();
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (body instanceof ReadableStream) await copyBody(body, Number(headers["content-length"]), response);
+  else response.end(body);
 }
 
 /** @param size - in bytes; 0 if unknown */

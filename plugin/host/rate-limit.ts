@@ -2,7 +2,7 @@
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { listNetworks } from "../http/client-networks.js";
-import { problem } from "../http/respond.js";
+import { type HttpResponse, problem } from "../http/respond.js";
 
 export type RateLimit = ReturnType<typeof rateLimit>;
 
@@ -19,7 +19,7 @@ export function rateLimit({ perMinute, now }: { perMinute: number; now: Clock })
   let windowStart = now();
   let counts = new Map<string, number>();
 
-  return (kind: string, method: string | undefined, address: string): Response | null => {
+  return (kind: string, method: string | undefined, address: string): HttpResponse | null => {
     if (perMinute === 0 || (method !== "POST" && method !== "PUT")) return null;
     // Negative if the clock was set back.
     const age = now() - windowStart;

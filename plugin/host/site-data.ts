@@ -6,7 +6,7 @@ import { mapInParallel } from "../concurrency.js";
 import { TwtxtError } from "../errors.js";
 import { noSuchRange, parseRange } from "../http/conditions.js";
 import { NONCES, spendNonce } from "../http/nonces.js";
-import { allowing, type HttpRequest, json, parseParameters, readBody } from "../http/respond.js";
+import { allowing, type HttpRequest, type HttpResponse, json, parseParameters, readBody } from "../http/respond.js";
 import { later } from "../later.js";
 import { ROUTES } from "../site/routes.js";
 import {
@@ -146,7 +146,7 @@ async function writeValue(store: StreamingStore, { key, base64, sha256: expected
 }
 
 /** Answers with the part of a value that `Range` names, of at most 3 MiB. */
-async function getPart(store: StreamingStore, key: string, request: HttpRequest): Promise<Response> {
+async function getPart(store: StreamingStore, key: string, request: HttpRequest): Promise<HttpResponse> {
   const value = await readSmall(store, key);
   if (value === null) throw new TwtxtError("not-found", "There is no value here.");
   const size = "bytes" in value ? value.bytes.length : value.size;
@@ -158,11 +158,8 @@ async function getPart(store: StreamingStore, key: string, request: HttpRequest)
   if (body === null) throw new TwtxtError("not-found", "There is no value here.");
   const length = { "content-length": String(part.last - part.first + 1) };
   const headers = { "content-type": "application/octet-stream", ...length };
-  if (range === null) return new Response(body, { headers });
-  return new Response(body, {
-    status: 206,
-    headers: { ...headers, "content-range": `bytes ${part.first}-${part.last}/${size}` },
-  });
+  if (range === null) return { status: 200, headers, body };
+  return { status: 206, headers: { ...headers, "content-range": `bytes ${part.first}-${part.last}/${size}` }, body };
 }
 
 /** Writes a large value under a new key. A value that exists is not replaced. */

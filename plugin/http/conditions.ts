@@ -1,7 +1,7 @@
 // plugin/http/conditions.ts: conditional requests, ranges and HTTP dates. RFC 9110, sections 5.6.7, 13 and 14
 import { TwtxtError } from "../errors.js";
 import type { Range } from "../store/store.js";
-import { type ConditionalRequest, matchesEtag, problem } from "./respond.js";
+import { type ConditionalRequest, type HttpResponse, matchesEtag, problem } from "./respond.js";
 
 /** The current format of a date, and that of RFC 850. */
 const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](?:\d\d){1,2} \d\d:\d\d:\d\d GMT$/;
@@ -80,7 +80,7 @@ export function readRange({ headers }: ConditionalRequest, etag: string, size: n
   return condition === null || condition === etag ? parseRange(headers.get("range"), size) : null;
 }
 
-export function noSuchRange(size: number): Response {
+export function noSuchRange(size: number): HttpResponse {
   const error = new TwtxtError(
     "range-not-satisfiable",
     `Request one range within the ${size} bytes, such as bytes=0-99.`,

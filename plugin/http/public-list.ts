@@ -1,6 +1,13 @@
 // plugin/http/public-list.ts: public lists that the CDN keeps and that pages of any site may read.
 import { hash } from "node:crypto";
-import { allowing, type Handler, type HttpRequest, matchesEtag, type RequestContext } from "./respond.js";
+import {
+  allowing,
+  type Handler,
+  type HttpRequest,
+  type HttpResponse,
+  matchesEtag,
+  type RequestContext,
+} from "./respond.js";
 
 /** The site's pages may be on another origin. */
 const CORS = { "access-control-allow-origin": "*" };
@@ -30,7 +37,7 @@ export function publicList(
 }
 
 /** The response to GET or HEAD. Browsers revalidate every time; the CDN keeps its copy until it is purged or too old. */
-function responseTo(request: HttpRequest, body: string, { type, tag, seconds, parameters }: PublicList): Response {
+function responseTo(request: HttpRequest, body: string, { type, tag, seconds, parameters }: PublicList): HttpResponse {
   const etag = `"${hash("sha256", body, "base64url")}"`;
   const headers = {
     "content-type": type,
@@ -40,13 +47,15 @@ function responseTo(request: HttpRequest, body: string, { type, tag, seconds, pa
     "x-content-type-options": "nosniff",
   };
   // Without CDN headers: the CDN must not answer others with a 304.
-  if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers });
-  return new Response(request.method === "HEAD" ? null : body, {
+  if (matchesEtag(request, etag)) return { status: 304, headers, body: null };
+  return {
+    status: 200,
+    body: request.method === "HEAD" ? null : body,
     headers: {
       ...headers,
       "netlify-cdn-cache-control": `public, durable, s-maxage=${seconds}`,
       "netlify-cache-tag": tag,
       "netlify-vary": `query=${parameters.join("|")}`,
     },
-  });
+  };
 }

@@ -11,19 +11,34 @@ export interface RequestContext {
   params: Readonly<Record<string, string>>;
 }
 
+/** The headers of a request, by lower-cased name. */
+export type RequestHeaders = Pick<Headers, "get" | "has">;
+
+/** What conditions and ranges need from a request. */
+export interface ConditionalRequest extends Pick<Request, "method"> {
+  readonly headers: RequestHeaders;
+}
+
 /** What handlers need from a request. A `Request` has all of it, but costs a server a tenth of its processor time. */
-export interface HttpRequest extends Pick<Request, "method" | "url" | "headers"> {
+export interface HttpRequest extends ConditionalRequest, Pick<Request, "url"> {
   /** May be read once. */
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** What conditions and ranges need from a request. */
-export interface ConditionalRequest extends Pick<Request, "method"> {
-  readonly headers: Pick<Headers, "get" | "has">;
+/** What a handler answers. A `Response` with its stream costs a server as much as a `Request`. */
+export interface HttpResponse {
+  status: number;
+  /** By lower-cased name. */
+  headers: Record<string, string>;
+  body: string | Uint8Array | ReadableStream<Uint8Array> | null;
+}
+
+export function toResponse({ body, ...init }: HttpResponse): Response {
+  return new Response(body as ConstructorParameters<typeof Response>[0], init);
 }
 
 /** Answers requests on Netlify, on any Node host and in tests. */
-export type Handler = (request: HttpRequest, asked: RequestContext) => Promise<Response>;
+export type Handler = (request: HttpRequest, asked: RequestContext) => Promise<HttpResponse>;
 
 /** How serious a log line is, and the request that it is about. */
 export interface LogContext {
@@ -74,35 +89,44 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
 /** Errors with a status from 500 whose message is meant for the client. */
 const PUBLIC_ERRORS: readonly string[] = ["inbox-full", "quota-exceeded", "blob-damaged"];
 
-export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
+export function problem(error: TwtxtError, headers: Record<string, string> = {}): HttpResponse {
   const status = toStatus(error.code);
   const isInternal = status >= 500 && !PUBLIC_ERRORS.includes(error.code);
   const detail = isInternal ? "Internal error. Try again later." : error.message;
   return createProblem(status, error.code, detail, headers);
 }
 
-function createProblem(status: number, code: string, detail: string, headers: Record<string, string> = {}): Response {
-  return new Response(`${JSON.stringify({ status, code, detail })}\n`, {
+function createProblem(
+  status: number,
+  code: string,
+  detail: string,
+  headers: Record<string, string> = {},
+): HttpResponse {
+  return {
     status,
+    body: `${JSON.stringify({ status, code, detail })}\n`,
     headers: {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
       ...([429, 503].includes(status) && { "retry-after": RETRY_AFTER }),
       ...headers,
     },
-  });
+  };
 }
 
-export function json(value: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response {
-  return new Response(`${JSON.stringify(value)}\n`, {
-    status: init.status ?? 200,
-    headers: { "content-type": "application/json", ...init.headers },
-  });
+export function json(value: unknown, init: { status?: number; headers?: Record<string, string> } = {}): HttpResponse {
+  const headers = { "content-type": "application/json", ...init.headers };
+  return { status: init.status ?? 200, headers, body: `${JSON.stringify(value)}\n` };
 }
 
-export function line(text: string, status = 200): Response {
+export function line(text: string, status = 200): HttpResponse {
   const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-  return new Response(`${text}\n`, { status, headers });
+  return { status, headers, body: `${text}\n` };
+}
+
+/** Leads a browser to a page after a form. */
+export function redirect(location: string, headers: Record<string, string> = {}): HttpResponse {
+  return { status: 303, headers: { location, ...headers }, body: null };
 }
 
 /** Whether `If-None-Match` names this version. Weak ETags match too: a CDN that compresses a response weakens its ETag. */
@@ -116,11 +140,11 @@ export function allowing(methods: readonly string[], handler: Handler, headers: 
   return async (request, asked) => {
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
     if (request.method !== "OPTIONS") return handler(request, asked);
-    return new Response(null, { status: 204, headers: { allow: methods.join(", "), ...headers } });
+    return { status: 204, headers: { allow: methods.join(", "), ...headers }, body: null };
   };
 }
 
-export function methodNotAllowed(allowed: readonly string[]): Response {
+export function methodNotAllowed(allowed: readonly string[]): HttpResponse {
   const error = new TwtxtError("method-not-allowed", `Use ${allowed.join(", ")}.`);
   return problem(error, { allow: allowed.join(", ") });
 }
@@ -185,9 +209,9 @@ export function isBrowser(request: HttpRequest): boolean {
 
 /** Answers a person. A mistake of the person becomes a page. @throws errors of the site */
 export async function answerPerson(
-  answer: () => Promise<Response>,
-  refuse: (error: TwtxtError) => Response | Promise<Response>,
-): Promise<Response> {
+  answer: () => Promise<HttpResponse>,
+  refuse: (error: TwtxtError) => HttpResponse | Promise<HttpResponse>,
+): Promise<HttpResponse> {
   try {
     return await answer();
   } catch (error) {

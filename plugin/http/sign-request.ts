@@ -1,4 +1,5 @@
 // plugin/http/sign-request.ts: signs requests, on Node.js and in browsers. PROTOCOL 5, RFC 9421
+
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
 import { type Parameters, serializeInnerList } from "structured-headers";
@@ -83,7 +84,7 @@ interface SignedParts {
   authority: string;
   /** The whole URL; path and query are used as written. */
   url: string;
-  headers: Headers;
+  headers: Pick<Headers, "get">;
 }
 
 /**

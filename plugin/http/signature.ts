@@ -7,7 +7,7 @@ import { toVerifyingKey, verifyOffThread } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { type Nonce, spendNonce } from "./nonces.js";
-import type { HttpRequest } from "./respond.js";
+import type { HttpRequest, RequestHeaders } from "./respond.js";
 import {
   CLOCK_SKEW,
   contentDigest,
@@ -156,7 +156,7 @@ interface SignatureFields {
  *
  * @throws TwtxtError `not-signed`
  */
-export function readSignature(headers: Headers): SignatureFields {
+export function readSignature(headers: RequestHeaders): SignatureFields {
   const [, params = "", names = "", own = ""] = match(SIGNATURE_INPUT, "signature-input", headers);
   const [, base64 = ""] = match(SIGNATURE, "signature", headers);
   const found = [...own.matchAll(PARAMETER)].map(
@@ -171,7 +171,7 @@ export function readSignature(headers: Headers): SignatureFields {
   return { components: names.slice(1, -1).split('" "'), parameters, params, signature };
 }
 
-function match(form: RegExp, name: string, headers: Headers): RegExpExecArray {
+function match(form: RegExp, name: string, headers: RequestHeaders): RegExpExecArray {
   const text = headers.get(name);
   if (text === null) throw notSigned(`it has no "${name}"`);
   const found = form.exec(text);
@@ -179,7 +179,7 @@ function match(form: RegExp, name: string, headers: Headers): RegExpExecArray {
   throw notSigned(`"${name}" must have the single label "${LABEL}" and the canonical form of RFC 8941`);
 }
 
-function checkComponents(components: readonly string[], headers: Headers): void {
+function checkComponents(components: readonly string[], headers: RequestHeaders): void {
   const known: readonly string[] = [...DERIVED, ...FIELDS];
   const strange = components.find((name, at) => !known.includes(name) || components.indexOf(name) !== at);
   if (strange !== undefined) throw notSigned(`it covers ${JSON.stringify(strange)}, which is unknown or covered twice`);

@@ -1,5 +1,5 @@
 // plugin/http/signed-route.ts: a route of the authors, which answers nothing without a signature. PROTOCOL 5
-import { type Handler, type HttpRequest, methodNotAllowed, type RequestContext } from "./respond.js";
+import { type Handler, type HttpRequest, type HttpResponse, methodNotAllowed, type RequestContext } from "./respond.js";
 
 /** Methods that require a signature, even on routes that do not allow them. */
 const SIGNED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -16,7 +16,7 @@ export type ReadSigned = (request: HttpRequest, maxBytes: number) => Promise<Uin
 export function signedRoute(
   { methods }: { methods: readonly string[] },
   { readSigned, maxBytes }: { readSigned: ReadSigned; maxBytes: number },
-  work: (request: HttpRequest, body: Uint8Array, params: RequestContext["params"]) => Promise<Response>,
+  work: (request: HttpRequest, body: Uint8Array, params: RequestContext["params"]) => Promise<HttpResponse>,
 ): Handler {
   return async (request, { params }) => {
     if (!SIGNED_METHODS.includes(request.method)) return methodNotAllowed(methods);

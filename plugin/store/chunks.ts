@@ -73,9 +73,14 @@ export async function* checkSize(
   if ((yield* limitSize(chunks, size, wrongSize)) > 0) throw wrongSize();
 }
 
+/** These bytes, or a range of them, without a copy. */
+export function toPart(bytes: Uint8Array, range: Range | undefined): Uint8Array {
+  return range ? bytes.subarray(range.first, range.last + 1) : bytes;
+}
+
 /** A stream of these bytes, or of a range of them. */
 export function toStream(bytes: Uint8Array, range?: Range): ReadableStream<Uint8Array> {
-  const part = range ? bytes.subarray(range.first, range.last + 1) : bytes;
+  const part = toPart(bytes, range);
   return new ReadableStream({
     start(controller) {
       if (part.length > 0) controller.enqueue(part);

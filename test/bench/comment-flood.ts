@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { mentions as createFunction } from "../../netlify/functions/mentions.js";
 import { siteServices } from "../../plugin/host/site-services.js";
+import { toResponse } from "../../plugin/http/respond.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import type { Identity } from "../../plugin/keys/identity.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
@@ -143,7 +144,10 @@ async function openServe(folder: string): Promise<Host> {
     streams: { isDefault: false, streamMs: 0, lookMs: 0 },
     background: () => {},
   });
-  const answer = async (request: Request, address: string) => endpointAt("/comments")?.answer(request, address);
+  const answer = async (request: Request, address: string) => {
+    const found = await endpointAt("/comments")?.answer(request, address);
+    return found && toResponse(found);
+  };
   return {
     name: "serve",
     // One process, which has many requests at once.

@@ -8,7 +8,7 @@ import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
-import type { HttpRequest } from "../../plugin/http/respond.js";
+import { type HttpRequest, toResponse } from "../../plugin/http/respond.js";
 import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatIdentity } from "../../plugin/keys/identity.js";
 import { formatKey } from "../../plugin/keys/key.js";
@@ -238,7 +238,7 @@ function kexOf(seed: number): string {
 function recorded(own: Endpoint | null, person: Correspondent): Endpoint | null {
   if (!own || own.isStaticFirst) return own;
   return endpoint(async (request) => {
-    const answer = (instead = request) => own.answer(instead, "127.0.0.1");
+    const answer = async (instead = request) => toResponse(await own.answer(instead, "127.0.0.1"));
     const response =
       person.failWithStatus === null
         ? await (person.operator?.(request, answer) ?? answer())

@@ -11,6 +11,7 @@ import matter from "gray-matter";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
+import type { HttpResponse } from "../../plugin/http/respond.js";
 import { explanationPage, outcomePage, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
 import { describeInChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { longConversation } from "../helpers/long-conversation.js";
@@ -31,11 +32,11 @@ const server = createServer(async ({ url: path = "/" }, response) => {
   const file = join(output, pathname.endsWith("/") ? `${pathname}index.html` : pathname);
   const isFile = pathname !== "/webmention" && existsSync(file);
   response.setHeader("content-type", TYPES[extname(file)] ?? "text/html; charset=utf-8");
-  response.end(isFile ? readFileSync(file) : await endpointPage(search).text());
+  response.end(isFile ? readFileSync(file) : endpointPage(search).body);
 });
 let url = "";
 
-function endpointPage(search: string): Response {
+function endpointPage(search: string): HttpResponse {
   const site = { feedUrl: `${url}/twtxt.txt` };
   const form = { source: "https://bob.example/", target: url + POST };
   if (search === "?stored") return outcomePage("stored", { status: 200, target: form.target }, site);

@@ -53,9 +53,9 @@ describe("the endpoint's answers to people", () => {
     expect(refusal).toContain("<button>Envoyer</button>");
     const own = { feedUrl: "https://alice.example/twtxt.txt", findLanguage: () => "de" };
     const strange = refusalPage(new TwtxtError("bad-content-type", "Send a form."), { source: "", target: "" }, own);
-    expect(await strange.text()).toContain('<p lang="en">Send a form.</p>');
+    expect(strange.body).toContain('<p lang="en">Send a form.</p>');
     const thanks = outcomePage("waiting", { status: 202, target: "https://alice.example/posts/a/" }, own);
-    expect(await thanks.text()).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
+    expect(thanks.body).toContain("<h1>Danke</h1>\n<p>Deine Seite wird bald geprüft.");
   });
 
   it("are plain pages without a layout, and lead nowhere else", async () => {

@@ -3,6 +3,7 @@
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
 import { BackgroundWork } from "../../plugin/host/work.js";
 import type { GuardOptions } from "../../plugin/http/guard.js";
+import { toResponse } from "../../plugin/http/respond.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
@@ -105,8 +106,10 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     background: work.add,
   });
 
-  const answer: Receiver["answer"] = async (request, address = "192.0.2.1") =>
-    services.endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
+  const answer: Receiver["answer"] = async (request, address = "192.0.2.1") => {
+    const found = await services.endpointAt(new URL(request.url).pathname)?.answer(request, address);
+    return found ? toResponse(found) : new Response(null, { status: 404 });
+  };
 
   return {
     services,

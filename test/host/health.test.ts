@@ -21,7 +21,7 @@ function server({ pathPrefix = "", get }: { pathPrefix?: string; get?: Streaming
   const endpointAt = createEndpoints(settings, { health: handler }, (line) => log.push(line));
   const ask = async (path = "/health") => {
     const response = await endpointAt(path)?.answer(new Request(`https://alice.example${path}`), "192.0.2.1");
-    return response && { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    return response && { status: response.status, body: JSON.parse(String(response.body)) as Record<string, unknown> };
   };
   return { ask, clock, log, store, read };
 }

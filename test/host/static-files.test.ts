@@ -236,19 +236,19 @@ describe("compressed copies", () => {
 
 describe("the response of an endpoint", () => {
   const text = JSON.stringify({ mentions: Array(100).fill("a mention") });
-  const respond = (headers: Record<string, string>, status = 200) => new Response(text, { status, headers });
+  const respond = (headers: Record<string, string>, status = 200) => ({ status, headers, body: text });
   const json = { "content-type": "application/json", etag: '"1"' };
 
   it("is compressed for clients that accept it, with a weak ETag", async () => {
     const { headers, body } = await compressResponse(respond(json), "gzip, br");
-    expect(Object.fromEntries(headers)).toMatchObject({
+    expect(headers).toMatchObject({
       "content-encoding": "gzip",
       etag: 'W/"1"',
       vary: "accept-encoding",
     });
-    expect(String(gunzipSync(Buffer.from(await new Response(body).arrayBuffer())))).toBe(text);
+    expect(String(gunzipSync(body as Buffer))).toBe(text);
     const plain = await compressResponse(respond(json), undefined);
-    expect([plain.headers.get("content-encoding"), await plain.text()]).toEqual([null, text]);
+    expect([plain.headers["content-encoding"], plain.body]).toEqual([undefined, text]);
   });
 
   it.each<[string, Record<string, string>, number?]>([

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
+import { toResponse } from "../../plugin/http/respond.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import type { Identity } from "../../plugin/keys/identity.js";
 import { identityOf } from "../helpers/identity.js";
@@ -137,7 +138,7 @@ export async function sendTruncated(
     body: Buffer.from(body ?? "").subarray(1),
   });
   if (!endpoint) throw new Error(`No endpoint at ${path}.`);
-  const response = await endpoint.answer(request, "127.0.0.1");
+  const response = toResponse(await endpoint.answer(request, "127.0.0.1"));
   return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 

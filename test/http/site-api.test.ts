@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
-import { withProblemResponses as withProblems } from "../../plugin/http/respond.js";
+import { json, withProblemResponses as withProblems } from "../../plugin/http/respond.js";
 import { verifyRequest } from "../../plugin/http/signature.js";
 import { type SiteApiOptions, siteApi } from "../../plugin/http/site-api.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -70,11 +70,11 @@ describe("a request to the author's site", () => {
         const handler = async () => {
           await verifyRequest(request, async () => body, { ...terms, authority: headers.host ?? "" });
           accepted.push(`${method} ${body}`);
-          return new Response("{}");
+          return json({});
         };
         const answer = await withProblems(handler, () => {})(request, { address: "", params: {} });
-        const sent = { ...Object.fromEntries(answer.headers), date: new Date(date).toUTCString() };
-        response.writeHead(answer.status, sent).end(await answer.text());
+        const sent = { ...answer.headers, date: new Date(date).toUTCString() };
+        response.writeHead(answer.status, sent).end(answer.body);
       };
       const site = await siteThat(listener, { warn: (sentence) => void warnings.push(sentence) });
       return { ...site, accepted, warnings };

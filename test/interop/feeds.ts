@@ -181,7 +181,7 @@ function serveHandler(handler: Handler): Promise<Served> {
       address: "",
       params: {},
     });
-    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+    response.writeHead(answer.status, answer.headers).end(answer.body);
   });
 }
 

@@ -5,6 +5,7 @@ import {
   allowing,
   type Handler,
   type HttpRequest,
+  type HttpResponse,
   json,
   type Log,
   parseLimit,
@@ -81,7 +82,7 @@ export class Blobs {
    * Lists an owner's blobs in a fixed order: `?after=<cursor>&limit=<1 to 100>`, or with `order=newest` those with the newest
    * contents first, and the number and size of all. A page may have fewer than the limit.
    */
-  async #list(request: HttpRequest): Promise<Response> {
+  async #list(request: HttpRequest): Promise<HttpResponse> {
     const { stored, sharedUrl } = this.#parts;
     const signed = await this.#verify(request);
     await signed.checkBody(readBody(request, 0));
@@ -98,7 +99,7 @@ export class Blobs {
     return json({ blobs, ...page }, { headers: { "cache-control": "private, no-store" } });
   }
 
-  async #answerOwner(request: HttpRequest, path: string): Promise<Response> {
+  async #answerOwner(request: HttpRequest, path: string): Promise<HttpResponse> {
     // Verified before the key is checked, so that only the owner learns which blobs exist.
     const signed = await this.#verify(request);
     if (!isBlobKey(path)) {
@@ -115,7 +116,7 @@ export class Blobs {
     return response;
   }
 
-  async #answerReader(request: HttpRequest, path: string): Promise<Response> {
+  async #answerReader(request: HttpRequest, path: string): Promise<HttpResponse> {
     const { stored, sharedUrl, copies } = this.#parts;
     const [owner = "", key = "", ...others] = path.split("/");
     const isPossible = this.options.owners.has(owner) && isBlobKey(key) && others.length === 0;

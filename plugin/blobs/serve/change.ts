@@ -1,7 +1,7 @@
 // plugin/blobs/serve/change.ts: an owner's requests that create, change or delete a blob. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isConditional } from "../../http/conditions.js";
-import { type HttpRequest, json, readBody, readEssence } from "../../http/respond.js";
+import { type HttpRequest, type HttpResponse, json, readBody, readEssence } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import type { SignedHead } from "../../http/signature.js";
 import { blobJson, isContentAddress, toEtag, toVersion } from "../blob.js";
@@ -39,7 +39,7 @@ interface PossibleChange extends Pick<BlobRequest, "signed" | "key"> {
 }
 
 /** Replaces contents and metadata atomically. */
-export async function putBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
+export async function putBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<HttpResponse> {
   const { stored, maxBytes } = parts;
   const { owner, digest } = signed;
   checkIsWhole(request);
@@ -66,7 +66,7 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   return respond(parts, change, change.before ? 200 : 201);
 }
 
-export async function postBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
+export async function postBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<HttpResponse> {
   if (readEssence(request.headers.get("content-type")) !== "application/json") {
     throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
   }
@@ -79,7 +79,7 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Blo
   return respond(parts, change, 200);
 }
 
-export async function deleteBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
+export async function deleteBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<HttpResponse> {
   await signed.checkBody(readBody(request, 0));
   const change = await update(parts, { signed, key }, (before) => {
     if (!before) throw noSuchBlob();

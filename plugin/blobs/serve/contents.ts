@@ -5,7 +5,7 @@ import { createHash, hash, randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
-import { byobReader, toStream } from "../../store/chunks.js";
+import { byobReader, toPart } from "../../store/chunks.js";
 import { type FolderSurvey, parseEntry, type Range, type StreamingStore } from "../../store/store.js";
 import type { BlobInfo } from "../blob.js";
 
@@ -65,9 +65,11 @@ export class BlobContents {
 
   constructor(private readonly options: ContentsOptions) {}
 
-  /** @returns `null` if it was replaced or deleted since it was found */
-  read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
-    return this.options.store.read(contents, range);
+  /** @returns all bytes of a small blob; `null` if it was replaced or deleted since it was found */
+  async read({ contents, size }: StoredBlob, range?: Range): Promise<Uint8Array | ReadableStream<Uint8Array> | null> {
+    if (size > COMPARED_BYTES) return this.options.store.read(contents, range);
+    const found = await this.options.store.get(contents);
+    return found && toPart(found.bytes, range);
   }
 
   /**
@@ -76,13 +78,13 @@ export class BlobContents {
    *
    * @throws TwtxtError `blob-damaged`; the stream of a large blob throws it before its last bytes
    */
-  async readIntact(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+  async readIntact(blob: StoredBlob, range?: Range): Promise<Uint8Array | ReadableStream<Uint8Array> | null> {
     const { store } = this.options;
     if (blob.size > COMPARED_BYTES) return this.#readLarge(blob, range);
     const found = await store.get(blob.contents);
     if (!found) return null;
     if (hash("sha256", found.bytes) !== blob.sha256) throw damagedBlob(blob);
-    return toStream(found.bytes, range);
+    return toPart(found.bytes, range);
   }
 
   async #readLarge(blob: StoredBlob, range: Range | undefined): Promise<ReadableStream<Uint8Array> | null> {

@@ -1,6 +1,6 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { checkConditions, isNotModified, noSuchRange, readRange } from "../../http/conditions.js";
-import { type HttpRequest, readEssence } from "../../http/respond.js";
+import { type HttpRequest, type HttpResponse, readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import type { Range } from "../../store/store.js";
@@ -31,13 +31,13 @@ const CACHED = { "netlify-cdn-cache-control": `public, durable, s-maxage=${CDN_S
 type Find = () => Promise<StoredBlob | null>;
 
 /** Reads contents. @returns `null` if they were replaced or deleted since */
-type Read = (blob: StoredBlob, range?: Range) => Promise<ReadableStream<Uint8Array> | null>;
+type Read = (blob: StoredBlob, range?: Range) => Promise<Uint8Array | ReadableStream<Uint8Array> | null>;
 
 /** The headers that a reader gets. @param isWhole - whether the response is the whole blob */
 type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
 /** Answers the owner. @returns `null` if there is no such blob */
-export function readOwn(contents: BlobContents, request: HttpRequest, find: Find): Promise<Response | null> {
+export function readOwn(contents: BlobContents, request: HttpRequest, find: Find): Promise<HttpResponse | null> {
   // Damaged contents too: the owner's program compares them with its proof, and may save them.
   const read: Read = (blob, range) => contents.read(blob, range);
   return answer(read, request, find, (blob) => ({ ...toHeaders(blob), "cache-control": "private, no-store" }));
@@ -54,7 +54,7 @@ export function readShared(
   request: HttpRequest,
   { owner, sharedUrl, toTag }: { owner: string; sharedUrl: string; toTag(blob: StoredBlob): string },
   find: Find,
-): Promise<Response | null> {
+): Promise<HttpResponse | null> {
   const read: Read = (blob, range) => contents.readIntact(blob, range);
   return answer(read, request, find, (blob, isWhole) => ({
     ...toHeaders(blob),
@@ -69,32 +69,37 @@ export function readShared(
 }
 
 /** Starts over if the blob is replaced before its contents are read, so that record and contents match. */
-function answer(read: Read, request: HttpRequest, find: Find, view: View): Promise<Response | null> {
+function answer(read: Read, request: HttpRequest, find: Find, view: View): Promise<HttpResponse | null> {
   return winRace(TRIES, async () => {
     const blob = await find();
     return blob && answerWith(read, request, blob, view);
   });
 }
 
-async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, headers: View) {
+async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, headers: View): Promise<HttpResponse> {
   const version = toVersion(blob);
   const common = { etag: version.etag, "last-modified": version.modified.toUTCString(), "accept-ranges": "bytes" };
   checkConditions(request, version);
   if (isNotModified(request, version)) {
-    return new Response(null, { status: 304, headers: { ...headers(blob, false), ...common } });
+    return { status: 304, headers: { ...headers(blob, false), ...common }, body: null };
   }
   if (request.method === "HEAD") {
-    return new Response(null, { headers: { ...headers(blob, true), ...common, "content-length": String(blob.size) } });
+    return {
+      status: 200,
+      headers: { ...headers(blob, true), ...common, ...formatLength(null, blob.size) },
+      body: null,
+    };
   }
 
   const range = readRange(request, version.etag, blob.size);
   if (range === "none") return noSuchRange(blob.size);
   const contents = await read(blob, range ?? undefined);
   if (!contents) throw new LostRace(`A blob was replaced ${TRIES} times while it was read, or its contents are lost.`);
-  return new Response(contents, {
+  return {
     status: range ? 206 : 200,
     headers: { ...headers(blob, range === null), ...common, ...formatLength(range, blob.size) },
-  });
+    body: contents,
+  };
 }
 
 function formatLength(range: Range | null, size: number): Record<string, string> {

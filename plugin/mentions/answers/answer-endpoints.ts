@@ -1,7 +1,16 @@
 // plugin/mentions/answers/answer-endpoints.ts: where readers ask for mail about answers, confirm it and end it. PROTOCOL 2.6
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { allowing, type Handler, type HttpRequest, json, parseBody, readBody } from "../../http/respond.js";
+import {
+  allowing,
+  type Handler,
+  type HttpRequest,
+  type HttpResponse,
+  json,
+  parseBody,
+  readBody,
+  redirect,
+} from "../../http/respond.js";
 import { type SignaturePolicy, verifyGuest } from "../../http/signature.js";
 import type { AnswerWords } from "../../options/answer-words.js";
 import { fillIn } from "../../options/words.js";
@@ -49,7 +58,7 @@ export function readAddress(typed: string): string | null {
 }
 
 /** Handles the request of a guest, signed by its key. The answer is the same whether or not a mail is sent. */
-async function answerGuest(request: HttpRequest, network: string, parts: EndpointParts): Promise<Response> {
+async function answerGuest(request: HttpRequest, network: string, parts: EndpointParts): Promise<HttpResponse> {
   const { readers, canSend, hasMessages, onAdded } = parts;
   // Also without a signature: a form asks this before a reader has a key.
   if (!canSend && request.method !== "DELETE") throw new TwtxtError("not-found", "This site sends no mail.");
@@ -72,7 +81,7 @@ async function answerGuest(request: HttpRequest, network: string, parts: Endpoin
 }
 
 /** The page behind the link of a mail. Programs that open links in mails change nothing: only a button does. */
-async function openLink(request: HttpRequest, guest: string, parts: EndpointParts): Promise<Response> {
+async function openLink(request: HttpRequest, guest: string, parts: EndpointParts): Promise<HttpResponse> {
   const { readers, words, lang, feedUrl } = parts;
   const show = (page: ReturnType<typeof endedPage>) => privatePage(feedUrl, { ...page, lang });
   const form = request.method === "POST" ? await readForm(request) : null;
@@ -81,13 +90,13 @@ async function openLink(request: HttpRequest, guest: string, parts: EndpointPart
   // RFC 8058: without a page, and again without an error.
   const isOneClick = form?.get("List-Unsubscribe") === "One-Click";
   if (reader && (isOneClick || form?.get("do") === "stop")) await readers.remove(guest);
-  if (isOneClick) return new Response(null, { status: 204 });
+  if (isOneClick) return { status: 204, headers: {}, body: null };
   if (!reader) return show(endedPage(words, 410));
   if (!form) return show(readerPage(reader, words));
   if (form.get("do") === "stop") return show(endedPage(words, 200));
   if (form.get("do") !== "confirm") throw new TwtxtError("bad-request", 'Expected "do" to be "confirm" or "stop".');
   await readers.confirm(guest);
-  return new Response(null, { status: 303, headers: { location: pathname + search } });
+  return redirect(pathname + search);
 }
 
 function readerPage({ address, isConfirmed }: Reader, words: AnswerWords) {

@@ -6,10 +6,12 @@ import {
   answerPerson,
   type Handler,
   type HttpRequest,
+  type HttpResponse,
   isBrowser,
   json,
   parseParameters,
   readBody,
+  redirect,
 } from "../../http/respond.js";
 import { type GuestRequest, type SignaturePolicy, verifyGuest } from "../../http/signature.js";
 import type { OwnComment } from "../../site/mention-list.js";
@@ -59,7 +61,7 @@ export function commentEndpoints(parts: EndpointParts): Record<"comments" | "com
 }
 
 /** Lists a guest's own comments, or shows a browser the form to answer a reply. */
-async function read(request: HttpRequest, parts: EndpointParts): Promise<Response> {
+async function read(request: HttpRequest, parts: EndpointParts): Promise<HttpResponse> {
   const { searchParams } = new URL(request.url);
   if (isSigned(request) || !isBrowser(request) || !searchParams.has("reply-to")) return listOwn(request, parts);
   const fields = { ...NOTHING_TYPED, ...parseParameters(request.url, ["target", "reply-to"]) };
@@ -75,7 +77,7 @@ async function store(
   request: HttpRequest,
   { address, id }: { address: string; id: string | null },
   parts: EndpointParts,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { comments, mails, onStored } = parts;
   const isUnsigned = id === null && !isSigned(request);
   const { body, ...sender } = isUnsigned ? await readUnsigned(request) : await readSigned(request, parts);
@@ -90,7 +92,7 @@ async function store(
     const guest = readGuest(stored.identity);
     const wish = mailAddress === null ? null : { guest, address: mailAddress, thread: target, comment: stored.id };
     const mail = wish && (await (await mails?.())?.add(wish, address));
-    if (isForm) return new Response(null, { status: 303, headers: { location: target + HELD_NOTE } });
+    if (isForm) return redirect(target + HELD_NOTE);
     return json({ id: stored.id, guest, state, ...(mail && { mail }) }, { status: id === null ? 202 : 200 });
   };
   return isForm
@@ -102,14 +104,14 @@ async function remove(
   request: HttpRequest,
   { address, id }: { address: string; id: string },
   parts: EndpointParts,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const sender = await readSigned(request, parts);
   await parts.comments.remove(id, { ...sender, address });
   await (await parts.mails?.())?.removeComment(sender.key, id);
   return json({ id });
 }
 
-async function listOwn(request: HttpRequest, parts: EndpointParts): Promise<Response> {
+async function listOwn(request: HttpRequest, parts: EndpointParts): Promise<HttpResponse> {
   const { key } = await readSigned(request, parts);
   const { guest } = parseParameters(request.url, ["guest"]);
   if (!guest) throw new TwtxtError("bad-request", 'The parameter "guest" is missing.');

@@ -1,5 +1,7 @@
 // plugin/mentions/comments/comment-page.ts: the pages with the form for readers without JavaScript: to answer a reply, and for a refused comment.
+
 import { type TwtxtError, type TwtxtErrorCode, toStatus } from "../../errors.js";
+import type { HttpResponse } from "../../http/respond.js";
 import type { CommentWords } from "../../options/comment-words.js";
 import type { SharedWords } from "../../options/contact-words.js";
 import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
@@ -28,13 +30,13 @@ const SENTENCES: Partial<Record<TwtxtErrorCode, keyof (CommentWords & SharedWord
 };
 
 /** The page to which "Reply" leads. */
-export function replyPage(fields: CommentFields, { author }: Answered, pages: CommentPages): Response {
+export function replyPage(fields: CommentFields, { author }: Answered, pages: CommentPages): HttpResponse {
   const title = pages.words.replyTo.replace("{name}", () => (author.name === GUEST ? pages.words.guest : author.name));
   return writePage({ title, sentence: [], status: 200, cache: "private, no-store" }, fields, pages);
 }
 
 /** Says why a comment was refused, and keeps what was typed. */
-export function commentRefusal(error: TwtxtError, fields: CommentFields, pages: CommentPages): Response {
+export function commentRefusal(error: TwtxtError, fields: CommentFields, pages: CommentPages): HttpResponse {
   const { words, lang } = pages;
   const word = SENTENCES[error.code];
   // A form without a text is that of a reply.
@@ -47,7 +49,7 @@ function writePage(
   { title, sentence, ...answer }: { title: string; sentence: MarkupElement[]; status: number; cache?: string },
   { target, "reply-to": replyTo, ...typed }: CommentFields,
   { site, lang, ...pages }: CommentPages,
-): Response {
+): HttpResponse {
   // Where a form cannot be sent, there is nothing to type.
   const isUseless = sentence.length > 0 && typed.text === "";
   const form = isUseless ? [] : [commentForm({ ...pages, target, replyTo, typed })];

@@ -52,9 +52,8 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
     // Not cached, so the answer needs no `Vary`.
     const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
     const headers = { ...PRIVATE, "content-type": "text/plain; charset=utf-8" };
-    return new Response(request.method === "HEAD" ? null : isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed, {
-      headers,
-    });
+    const body = request.method === "HEAD" ? null : isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed;
+    return { status: 200, headers, body };
   };
 }
 

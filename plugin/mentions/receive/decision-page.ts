@@ -1,6 +1,6 @@
 // plugin/mentions/receive/decision-page.ts: the page on which the author decides about a held mention, without a key.
 import { TwtxtError } from "../../errors.js";
-import { allowing, type Handler } from "../../http/respond.js";
+import { allowing, type Handler, type HttpResponse, redirect } from "../../http/respond.js";
 import { escapeHtml, toHtml } from "../../site/html.js";
 import { ROUTES } from "../../site/routes.js";
 import { plainTextMarkup } from "../../site/text-markup.js";
@@ -41,7 +41,7 @@ export function decisionPage(parts: DecisionParts): Handler {
     if (form && mention.state === "held") {
       await decide(parts, mention, form.get("decision"));
       const { pathname, search } = new URL(request.url);
-      return new Response(null, { status: 303, headers: { location: pathname + search, ...PRIVATE } });
+      return redirect(pathname + search, PRIVATE);
     }
     return show(
       siteIndex,
@@ -101,6 +101,6 @@ function expired(): Page {
 const STYLE =
   "h1{font-size:1.4rem;line-height:1.3}blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid}button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}";
 
-function show({ feedUrl }: SiteIndex, page: Page): Response {
+function show({ feedUrl }: SiteIndex, page: Page): HttpResponse {
   return privatePage(feedUrl, { ...page, style: STYLE });
 }

@@ -1,5 +1,7 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint to people, with words in all languages.
+
 import { type TwtxtError, toStatus } from "../../errors.js";
+import type { HttpResponse } from "../../http/respond.js";
 import { chooseEndpointWords, type EndpointWords } from "../../options/endpoint-words.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import { element, escapeHtml, type MarkupElement, toHtml } from "../../site/html.js";
@@ -39,7 +41,7 @@ export interface AnsweringSite {
 }
 
 /** Explains the endpoint, and has a form to send a mention by hand. */
-export function explanationPage(site: AnsweringSite, isHead: boolean): Response {
+export function explanationPage(site: AnsweringSite, isHead: boolean): HttpResponse {
   const home = new URL(".", site.feedUrl).href;
   const lang = chooseLanguage(site.findLanguage?.(home) ?? "en");
   const { receives, explained } = chooseEndpointWords(lang);
@@ -57,7 +59,7 @@ export function outcomePage(
   outcome: ClaimOutcome,
   { status, target }: { status: number; target: string },
   site: AnsweringSite,
-): Response {
+): HttpResponse {
   const lang = chooseLanguage(site.findLanguage?.(target) ?? "en");
   const { thanks: title, ...sentences } = chooseEndpointWords(lang);
   const sentence = sentences[outcome === "no verdict" ? "silent" : outcome];
@@ -66,7 +68,7 @@ export function outcomePage(
 }
 
 /** Says why a mention was refused, and has the form to try again. */
-export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite): Response {
+export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite): HttpResponse {
   const lang = chooseLanguage(site.findLanguage?.(form.target) ?? "en");
   const words = chooseEndpointWords(lang);
   const { failed: title } = words;
@@ -124,7 +126,7 @@ const PLACE = /<div class=["']?twtxt-answer["']?>[\s\S]*?<\/div>/;
 export function answerPage(
   { endpointPage }: AnsweringSite,
   { title, heading = title, content, status, cache = "no-store", style = "", lang = "en" }: EndpointAnswer,
-): Response {
+): HttpResponse {
   const isPlain = endpointPage === undefined;
   // The page of the layout has its own `<h1>`.
   const tag = isPlain ? "h1" : "h2";
@@ -132,8 +134,9 @@ export function answerPage(
   const html = isPlain
     ? plainPage(escapeHtml(title), answer, { style, lang })
     : endpointPage.replace(PLACE, () => `<div class="twtxt-answer" lang="${lang}">\n${answer}\n</div>`);
-  return new Response(content === null ? null : html, {
+  return {
     status,
+    body: content === null ? null : html,
     headers: {
       "content-type": "text/html; charset=utf-8",
       // A layout of the site may load scripts and styles from anywhere.
@@ -142,7 +145,7 @@ export function answerPage(
       }),
       "cache-control": cache,
     },
-  });
+  };
 }
 
 /** Headers of answers behind a secret link. */
@@ -153,10 +156,9 @@ export const PRIVATE = {
 };
 
 /** A page behind a secret link, without the site's layout, whose scripts could read its URL. */
-export function privatePage(feedUrl: string, page: Omit<EndpointAnswer, "cache">): Response {
-  const response = answerPage({ feedUrl }, page);
-  for (const [name, value] of Object.entries(PRIVATE)) response.headers.set(name, value);
-  return response;
+export function privatePage(feedUrl: string, page: Omit<EndpointAnswer, "cache">): HttpResponse {
+  const { headers, ...response } = answerPage({ feedUrl }, page);
+  return { ...response, headers: { ...headers, ...PRIVATE } };
 }
 
 function plainPage(title: string, content: string, { style, lang }: { style: string; lang: string }): string {

@@ -2,7 +2,15 @@
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { type Handler, type HttpRequest, json, parseBody, parseLimit, parseParameters } from "../../http/respond.js";
+import {
+  type Handler,
+  type HttpRequest,
+  json,
+  parseBody,
+  parseLimit,
+  parseParameters,
+  type RequestHeaders,
+} from "../../http/respond.js";
 import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { TimeSlices } from "../../http/time-slices.js";
 import { MAX_MANAGED_PAGE, ROUTES } from "../../site/routes.js";
@@ -102,7 +110,12 @@ function toPage(whole: { items: ManagedMention[]; next: string | null }) {
   return { mentions: items, next };
 }
 
-async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
+async function decide(
+  parts: ManageParts,
+  id: string,
+  body: Uint8Array,
+  headers: RequestHeaders,
+): Promise<ManagedMention> {
   const { state } = parseBody(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
   const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
   if (!mention) throw noSuchMention(id);
@@ -124,7 +137,7 @@ function noSuchMention(id: string): TwtxtError {
  *
  * @throws TwtxtError `precondition-required` if mentions need approval and the request has no version
  */
-function decidedVersion(headers: Headers, { moderation }: ManageParts): string | null {
+function decidedVersion(headers: RequestHeaders, { moderation }: ManageParts): string | null {
   const tag = headers.get("if-match");
   if (tag !== null && tag !== "*") return tag.replace(/^"(.*)"$/, "$1");
   if (!moderation.moderate) return null;

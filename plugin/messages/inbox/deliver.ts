@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { listNetworks } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
-import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
+import { type HttpRequest, type HttpResponse, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Admission, InboxLimits, Refusal } from "./admission.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -34,7 +34,7 @@ export async function acceptMessage(
   body: Uint8Array,
   { user, limits, address }: { user: string; limits: InboxLimits; address: string | null },
   { messages, shares, admission, now, onStored }: DeliveryParts,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const size = body.length;
   // The same for all encodings of a message.
   const id = hash("sha256", canonicalForm(sealedBytes(body)));
@@ -55,7 +55,7 @@ export async function acceptMessage(
 }
 
 /** Refusals are returned, not thrown, so that a full inbox does not fill the log. */
-function toResponse(decision: Refusal, now: number): Response {
+function toResponse(decision: Refusal, now: number): HttpResponse {
   if (decision === "known") return line("Message stored.", 202);
   if (decision === "full") {
     const error = new TwtxtError("inbox-full", "This inbox is full. Try again later.");

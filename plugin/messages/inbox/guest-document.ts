@@ -26,8 +26,8 @@ export function guestDocument(inboxUrl: string): Handler {
     const content = `${JSON.stringify({ endpoint: `${inboxUrl}/${key}`, key })}\n`;
     const etag = `"${hash("sha256", content, "base64url")}"`;
     const headers = { ...HEADERS, etag, "content-type": "application/json" };
-    if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers });
-    return new Response(request.method === "HEAD" ? null : content, { headers });
+    if (matchesEtag(request, etag)) return { status: 304, headers, body: null };
+    return { status: 200, headers, body: request.method === "HEAD" ? null : content };
   };
   return allowing(ROUTES.guest.methods, answer, HEADERS);
 }

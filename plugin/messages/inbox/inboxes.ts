@@ -11,6 +11,7 @@ import {
   allowing,
   type Handler,
   type HttpRequest,
+  type HttpResponse,
   json,
   type RequestContext,
   readBody,
@@ -137,7 +138,7 @@ export class Inboxes {
   /** A user without an inbox gets 404 for any method. */
   #handler(
     route: "inbox" | "message",
-    answer: (request: HttpRequest, inbox: Inbox, asked: RequestContext) => Promise<Response>,
+    answer: (request: HttpRequest, inbox: Inbox, asked: RequestContext) => Promise<HttpResponse>,
   ): Handler {
     return async (request, asked) => {
       const inbox = this.#openInbox(asked.params.user);
@@ -154,7 +155,7 @@ export class Inboxes {
     throw noSuch("inbox");
   }
 
-  async #atInbox(request: HttpRequest, inbox: Inbox, address: string): Promise<Response> {
+  async #atInbox(request: HttpRequest, inbox: Inbox, address: string): Promise<HttpResponse> {
     const { user, guests } = inbox;
     const { limits, inboxUrl } = this.options;
     if (request.method === "GET" || request.method === "HEAD") {
@@ -168,7 +169,11 @@ export class Inboxes {
   }
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than an author's */
-  async #deliverToGuest(request: HttpRequest, user: string, { authors, messages }: GuestOptions): Promise<Response> {
+  async #deliverToGuest(
+    request: HttpRequest,
+    user: string,
+    { authors, messages }: GuestOptions,
+  ): Promise<HttpResponse> {
     const { authority, store, now } = this.options;
     const policy = { authority, allowed: authors, store, now };
     const { body } = await verifyRequest(request, () => bodyOfMessage(request), policy);
@@ -177,7 +182,7 @@ export class Inboxes {
   }
 
   /** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
-  async #delete(request: HttpRequest, inbox: Inbox, id: string): Promise<Response> {
+  async #delete(request: HttpRequest, inbox: Inbox, id: string): Promise<HttpResponse> {
     const nonce = await this.#checkSigned(request, inbox);
     const { user } = inbox;
     const { store } = this.options;
@@ -191,7 +196,7 @@ export class Inboxes {
     return json({ deleted: isThere }, { headers: { "cache-control": "no-store" } });
   }
 
-  #subscribe(request: HttpRequest, { user, guests }: Inbox): Promise<Response> {
+  #subscribe(request: HttpRequest, { user, guests }: Inbox): Promise<HttpResponse> {
     const { now, subscribe: terms, signal } = this.options;
     const openStreams = guests ? this.#guestStreams : this.#authorStreams;
     const isOffered = !guests || (guests.hasStreams && openStreams.count < MAX_GUEST_STREAMS);

@@ -1,7 +1,14 @@
 // plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages with cursors.
 import { hash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { type HttpRequest, json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  json,
+  matchesEtag,
+  parseLimit,
+  parseParameters,
+} from "../../http/respond.js";
 import type { Place, StoredMessage, StoredMessages } from "./stored.js";
 
 const MAX_LIMIT = 100;
@@ -41,7 +48,7 @@ export async function listMessages(
   inboxUrl: string,
   user: string,
   messages: StoredMessages,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { after, ...query } = parseParameters(request.url, ["after", "limit", "order", "id"]);
   const { limit, order, id } = query;
   if (order !== undefined && order !== NEWEST) throw new TwtxtError("bad-request", `"order" can only be "${NEWEST}".`);
@@ -56,9 +63,9 @@ export async function listMessages(
     etag: toEtag(page, last !== undefined),
     ...(last && { link: `<${inboxUrl}?${new URLSearchParams({ after: formatCursor(last), ...query })}>; rel="next"` }),
   };
-  if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
+  if (matchesEtag(request, headers.etag)) return { status: 304, headers, body: null };
   if (request.method === "HEAD") {
-    return new Response(null, { headers: { "content-type": "application/json", ...headers } });
+    return { status: 200, headers: { "content-type": "application/json", ...headers }, body: null };
   }
   const bodies = await messages.bodies(page);
   const items = page.flatMap((message, i) => (bodies[i] ? [toItem(message, bodies[i])] : []));

@@ -1,7 +1,7 @@
 // plugin/messages/inbox/subscribe.ts: an inbox as a stream of server-sent events.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { type HttpRequest, parseParameters } from "../../http/respond.js";
+import { type HttpRequest, type HttpResponse, parseParameters } from "../../http/respond.js";
 import { formatCursor, PRIVATE_HEADERS, parseCursor, toItem } from "./list.js";
 import type { Place, StoredMessages } from "./stored.js";
 
@@ -49,7 +49,7 @@ interface SubscriptionParts {
  * @throws TwtxtError `bad-request`; `not-acceptable` if the host offers no streams; `store-failed`
  * @see PROTOCOL 3.4
  */
-export async function subscribe(request: HttpRequest, user: string, parts: SubscriptionParts): Promise<Response> {
+export async function subscribe(request: HttpRequest, user: string, parts: SubscriptionParts): Promise<HttpResponse> {
   const { terms } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
   const { after } = parseParameters(request.url, ["after"]);
@@ -61,13 +61,13 @@ export async function subscribe(request: HttpRequest, user: string, parts: Subsc
     // Turns off buffering in nginx.
     "x-accel-buffering": "no",
   };
-  if (request.method === "HEAD") return new Response(null, { headers });
+  if (request.method === "HEAD") return { status: 200, headers, body: null };
 
   const disconnecting = new AbortController();
   const events = streamEvents(user, since, disconnecting.signal, { ...parts, terms });
   // Until the first event, an error status can still be sent. After it, the stream is counted until it ends.
   const { value } = await events.next();
-  return new Response(toStream(value ?? "", events, disconnecting), { headers });
+  return { status: 200, headers, body: toStream(value ?? "", events, disconnecting) };
 }
 
 /** The place before all messages that may appear after one of this time. */

@@ -107,7 +107,7 @@ describe("a failed request", () => {
   });
 
   it.each([
-    ["GET", { operation: "read" }],
+    ["GET", { operation: "get", key: "blobs/contents/" }],
     ["list", { operation: "list" }],
     ["list", { operation: "get", key: "blobs/records/" }],
   ] as const)("503: %s, and no blob is treated as missing", async (method, at) => {

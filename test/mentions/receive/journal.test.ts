@@ -339,7 +339,10 @@ describe("a damaged snapshot", () => {
       (line) => void log.push(line),
     );
     const response = await handler(new Request("https://alice.example/mentions.json"), { address: "", params: {} });
-    expect([response.status, await response.json()]).toEqual([503, expect.objectContaining({ code: "store-failed" })]);
+    expect([response.status, JSON.parse(String(response.body))]).toEqual([
+      503,
+      expect.objectContaining({ code: "store-failed" }),
+    ]);
     expect(log).toEqual([
       expect.stringMatching(/^A request failed: .*mentions\/.* Restore the site's data from a backup/),
     ]);
