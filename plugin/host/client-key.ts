@@ -1,4 +1,5 @@
 // plugin/host/client-key.ts: identifies a client by its address.
+import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
@@ -10,6 +11,7 @@ import ipaddr from "ipaddr.js";
  * @see PROTOCOL 6
  */
 export function clientKey(address: string): string {
+  if (isIPv4(address)) return address;
   const bare = withoutPort(address.trim());
   if (!ipaddr.isValid(bare)) return "unknown";
   const parsed = ipaddr.process(bare);

@@ -51,7 +51,9 @@ export class Metrics {
   observe(metric: MetricName, labels: Labels, seconds: number): void {
     const sample = this.#findSample(metric, labels);
     sample.value += seconds;
-    sample.counts = BOUNDS.map((bound, at) => (sample.counts[at] ?? 0) + Number(seconds <= bound));
+    BOUNDS.forEach((bound, at) => {
+      sample.counts[at] = (sample.counts[at] ?? 0) + Number(seconds <= bound);
+    });
   }
 
   /** All metrics that have a value. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
@@ -67,7 +69,7 @@ export class Metrics {
 
   #findSample(metric: MetricName, labels: Labels): Sample {
     const samples = remember(this.#samples, metric, () => new Map<string, Sample>());
-    return remember(samples, formatLabels(labels), () => ({ labels, value: 0, counts: [] }));
+    return remember(samples, Object.values(labels).join(), () => ({ labels, value: 0, counts: [] }));
   }
 }
 

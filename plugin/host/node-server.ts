@@ -98,6 +98,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   });
   // No limit on the total time: bodies have a minimum speed, and headers have their own timeout.
   server.requestTimeout = 0;
+  server.timeout = options.idleMs ?? IDLE_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   // Node would refuse unknown expectations with an empty answer; ignoring them is allowed (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
@@ -110,14 +111,17 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
-  const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS, idleMs = IDLE_MS } = options;
+  const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS } = options;
   if (!hasOneHost(incoming)) {
     return send(problem(new TwtxtError("bad-request", "The request needs one Host header.")), response);
   }
   const target = toTarget(incoming);
   incoming.url = AT_ROOT.test(target) ? prefix + target : target;
-  response.once("finish", () => incoming.readableEnded || drain(incoming));
-  response.setTimeout(idleMs, () => response.destroy());
+  response.once("finish", () => {
+    // Node.js itself drops a request that nothing has begun to read, once it is complete.
+    const isUntouched = incoming.complete && incoming.readableFlowing === null;
+    if (!incoming.readableEnded && !isUntouched) drain(incoming);
+  });
   const { method } = incoming;
   let isFile = true;
   response.once("close", () => {

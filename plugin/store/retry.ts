@@ -48,6 +48,9 @@ export class LostRace extends TwtxtError {
  * @throws LostRace of the last attempt, after this many
  */
 export function winRace<T>(tries: number, attempt: () => Promise<T>): Promise<T> {
-  const pauses = Array.from({ length: tries - 1 }, () => 0);
-  return retry(attempt, { pauses, mayRepeat: (error) => error instanceof LostRace });
+  return retry(attempt, { pauses: noPauses(tries - 1), mayRepeat: (error) => error instanceof LostRace });
+}
+
+function* noPauses(count: number): Iterable<number> {
+  for (let i = 0; i < count; i += 1) yield 0;
 }

@@ -70,7 +70,9 @@ export class Rows {
   find(key: string): Entry | undefined {
     const sql = "SELECT etag, size, value, file FROM entries WHERE key = ?";
     const found = this.#prepared(sql).get(key);
-    return found && ({ ...found, value: found.file === null ? toBuffer(found.value) : null } as Entry);
+    if (!found) return undefined;
+    const { etag, size, value, file } = found;
+    return { etag, size, value: file === null ? toBuffer(value) : null, file } as Entry;
   }
 
   has(key: string): boolean {

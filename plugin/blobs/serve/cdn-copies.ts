@@ -1,5 +1,5 @@
 // plugin/blobs/serve/cdn-copies.ts: purges the CDN's copies of shared blobs. PROTOCOL 4
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
 import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
@@ -61,7 +61,7 @@ export class CdnCopies {
   toTag({ owner, key }: BlobId): string {
     const { sameOwner = [] } = this.options;
     const group = sameOwner.includes(owner) ? sameOwner.at(-1) : owner;
-    return `twtxt-blob-${createHash("sha256").update(`${group}/${key}`).digest("hex").slice(0, 32)}`;
+    return `twtxt-blob-${hash("sha256", `${group}/${key}`).slice(0, 32)}`;
   }
 
   async #purgeTag(tag: string): Promise<boolean> {

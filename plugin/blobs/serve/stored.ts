@@ -21,11 +21,11 @@ export interface StoredRecord {
   /** `undefined` if there is no record. */
   etag: string | undefined;
   /** The nonces of the latest writes, each with its expiry in seconds since 1970. */
-  nonces: Record<string, number>;
+  nonces: [nonce: string, expires: number][];
 }
 
 /** The record of a blob that was never stored. */
-export const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: {} };
+export const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: [] };
 
 /** The next version of a blob; `null` deletes it. */
 export type NextVersion = { contents: NewContents; metadata: Metadata } | null;
@@ -38,10 +38,10 @@ export interface BlobChange {
 
 export const RECORDS = "blobs/records/";
 
-const nonces = v.record(v.string(), v.number());
+const nonces = v.array(v.tuple([v.string(), v.number()]));
 const RECORD = v.union([
-  v.object({ isDeleted: v.literal(true), nonces }),
   v.object({ ...BLOB.entries, nonces, contents: v.string() }),
+  v.object({ isDeleted: v.literal(true), nonces }),
 ]);
 
 /** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
@@ -58,7 +58,7 @@ export class StoredBlobs {
 
   async record(owner: string, key: string): Promise<StoredRecord> {
     const found = await readJson(this.options.store, recordKey(owner, toPlace(key)), RECORD);
-    return { blob: toBlob(found), etag: found?.etag, nonces: found?.value.nonces ?? {} };
+    return { blob: toBlob(found), etag: found?.etag, nonces: found?.value.nonces ?? [] };
   }
 
   /**
@@ -83,7 +83,7 @@ export class StoredBlobs {
       const found = await Promise.all([known ?? this.record(owner, key), mayBeRefused && isNonceSpent(store, nonce)]);
       known = undefined;
       const [{ blob: before, etag, nonces }, isSpent] = found;
-      if (isSpent || Object.hasOwn(nonces, nonce.nonce)) throw nonceUsed();
+      if (isSpent || nonces.some(([used]) => used === nonce.nonce)) throw nonceUsed();
       // A refused request changes no record, so its nonce needs its own key.
       const next = await change(before).catch(async (refusal) => {
         await spendNonce(store, nonce);
@@ -92,9 +92,9 @@ export class StoredBlobs {
       const modified = new Date(now()).toISOString();
       const created = before?.created ?? modified;
       const after = next && { ...next.contents, ...next.metadata, owner, key, created, modified };
-      const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
+      const valid = nonces.filter(([, expires]) => !isExpired(expires, now()));
       // Random, because writers that compete must write different bytes.
-      const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
+      const used = [...valid, [nonce.nonce, nonce.expires]];
       const record = { ...(after ?? { isDeleted: true }), nonces: used, write: randomUUID() };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
       if ((await writeJson(store, recordKey(owner, toPlace(key)), record, condition)) !== null)
