@@ -25,6 +25,34 @@ export function remember<Key, Value>(
   return value;
 }
 
+/** Remembers values by key: those that were used last. */
+export class RecentValues<Key, Value> {
+  /** The least recently used first. */
+  readonly #values = new Map<Key, Value>();
+
+  /** @param max - how many values are remembered */
+  constructor(private readonly max: number) {}
+
+  get(key: Key): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: Key, value: Value): void {
+    this.#values.delete(key);
+    this.#values.set(key, value);
+    if (this.#values.size <= this.max) return;
+    const [oldest = key] = this.#values.keys();
+    this.#values.delete(oldest);
+  }
+
+  /** The value of a key, created if it is not remembered. */
+  use(key: Key, create: () => Value): Value {
+    const value = this.#values.get(key) ?? create();
+    this.set(key, value);
+    return value;
+  }
+}
+
 /** The order of two texts by their UTF-16 units, for `sort`. */
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);

@@ -1,6 +1,7 @@
 // plugin/client/strangers-text.tsx: texts and links that other people wrote.
 import { raw } from "hono/html";
 import type { FC, PropsWithChildren } from "hono/jsx";
+import { RecentValues } from "../groups.js";
 import { toHtml } from "../site/html.js";
 import { type MentionSentence, pageLabel, viaHost } from "../site/mention-sentence.js";
 import { plainLines } from "../site/plain-lines.js";
@@ -14,7 +15,7 @@ const MAX_KEPT = 1000;
 /** A reference to a twt, as opposed to a page. */
 const TWT = /#:~:text=/;
 
-const kept = new Map<string, string>();
+const kept = new RecentValues<string, string>(MAX_KEPT);
 
 /**
  * The HTML of a text with safe elements, folded if it is long. Loads parsers of Markdown and HTML, which only pages with
@@ -29,16 +30,11 @@ export async function strangersHtml(text: string, source: string, html: string |
   ]);
   const kind = TWT.test(source) ? "twt" : "page";
   const key = `${kind} ${html ?? text}`;
-  const shown =
-    kept.get(key) ??
+  return kept.use(key, () =>
     textMarkup(readHtml(html ?? textHtml(text, kind)), "Show more")
       .map(toHtml)
-      .join("");
-  kept.delete(key);
-  kept.set(key, shown);
-  const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-  return shown;
+      .join(""),
+  );
 }
 
 /** The text of a twt or a page, as public pages show it. @param source - the twt or page with the text */

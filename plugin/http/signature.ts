@@ -3,6 +3,7 @@ import { hash, type KeyObject } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
+import { RecentValues } from "../groups.js";
 import { toVerifyingKey, verifyOffThread } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
@@ -30,9 +31,8 @@ const SIGNATURE_INPUT = /^sig=(\(("[^"\\]+"(?: "[^"\\]+")*)\)((?:;[a-z]+=(?:0|[1
 const PARAMETER = /;([a-z]+)=(?:(\d+)|"([^"]*)")/g;
 const SIGNATURE = /^sig=:([A-Za-z0-9+/]+=*):$/;
 
-const REMEMBERED_KEYS = 100;
-/** Keys of allowed requests, the oldest first: checking and importing a key takes longer than verifying a signature. */
-const rememberedKeys = new Map<string, KeyObject>();
+/** Keys of allowed requests: checking and importing a key takes longer than verifying a signature. */
+const rememberedKeys = new RecentValues<string, KeyObject>(100);
 
 export interface SignaturePolicy {
   /** The `host` or `host:port` of the option `url`; the request's own `Host` is not trusted. */
@@ -117,7 +117,7 @@ export async function verifyHead(
   if (!(await verifyOffThread(key, Buffer.from(base), signature)))
     throw notSigned("the signature does not match the request and the key");
   if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key is not allowed to do this.");
-  rememberKey(nonce.keyid, key);
+  rememberedKeys.set(nonce.keyid, key);
 
   const digest = headers.get("content-digest");
   return {
@@ -220,12 +220,6 @@ function toKeyObject(text: string): KeyObject {
   if (remembered) return remembered;
   if (!isKeyText(text)) throw wrongParameter("keyid");
   return toVerifyingKey(parseKey(text));
-}
-
-function rememberKey(text: string, key: KeyObject): void {
-  const [oldest = ""] = rememberedKeys.keys();
-  if (rememberedKeys.size === REMEMBERED_KEYS && !rememberedKeys.has(text)) rememberedKeys.delete(oldest);
-  rememberedKeys.set(text, key);
 }
 
 /** @param why - half a sentence about the time of the signature */

@@ -1,6 +1,6 @@
 // plugin/store/folder-listings.ts: surveys of folders in a bucket, from listings that are kept in memory for two seconds.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { remember } from "../groups.js";
+import { RecentValues, remember } from "../groups.js";
 import {
   checkPrefix,
   type EntryParts,
@@ -33,7 +33,7 @@ interface Listing {
  * listing: a request to the bucket. Changes by this process show at once, and those of other processes after up to two seconds.
  */
 export abstract class ListedStore implements Pick<StreamingStore, "keys" | "survey" | "shareListing"> {
-  readonly #listings = new Map<string, Listing>();
+  readonly #listings = new RecentValues<string, Listing>(MAX_LISTINGS);
   /** All keys, listed once for the work that is going on. */
   readonly #shared = new AsyncLocalStorage<{ keys: Promise<Set<string>> | null }>();
   /** How many calls of `shareListing` have not ended. */
@@ -69,17 +69,8 @@ export abstract class ListedStore implements Pick<StreamingStore, "keys" | "surv
   async survey(folder: string, id = ""): Promise<FolderSurvey> {
     checkPrefix(folder);
     const root = toRoot(folder);
-    const listing = this.#listings.get(root) ?? {
-      at: -MAX_AGE_MS,
-      folders: new Map(),
-      changes: new Map(),
-      running: null,
-    };
-    // Inserted again, so that the first one is the one that was used least recently.
-    this.#listings.delete(root);
-    this.#listings.set(root, listing);
-    const [oldest = root] = this.#listings.keys();
-    if (this.#listings.size > MAX_LISTINGS) this.#listings.delete(oldest);
+    const unread = (): Listing => ({ at: -MAX_AGE_MS, folders: new Map(), changes: new Map(), running: null });
+    const listing = this.#listings.use(root, unread);
     if (performance.now() - listing.at >= MAX_AGE_MS) await this.#refresh(root, listing);
     return surveyEntries(listing.folders.get(folder) ?? [], id);
   }

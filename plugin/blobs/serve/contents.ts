@@ -4,6 +4,7 @@
 import { createHash, hash, randomBytes, randomInt } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { RecentValues } from "../../groups.js";
 import type { Log } from "../../http/respond.js";
 import { byobReader, toPart } from "../../store/chunks.js";
 import { type FolderSurvey, parseEntry, type Range, type StreamingStore } from "../../store/store.js";
@@ -61,7 +62,7 @@ export interface ContentsOptions {
 /** The contents of all owners. All methods throw TwtxtError `store-failed`. */
 export class BlobContents {
   /** Until when large contents are not compared again, in milliseconds since 1970. */
-  readonly #intactUntil = new Map<string, number>();
+  readonly #intactUntil = new RecentValues<string, number>(MAX_INTACT);
 
   constructor(private readonly options: ContentsOptions) {}
 
@@ -94,15 +95,8 @@ export class BlobContents {
     if (!stream || range || now() < (this.#intactUntil.get(contents) ?? 0)) return stream;
     return comparedStream(stream, blob, (damage) => {
       if (damage) log(damage.message);
-      else this.#noteIntact(contents);
+      else this.#intactUntil.set(contents, now() + INTACT_MS);
     });
-  }
-
-  #noteIntact(contents: string): void {
-    this.#intactUntil.delete(contents);
-    this.#intactUntil.set(contents, this.options.now() + INTACT_MS);
-    const [oldest = contents] = this.#intactUntil.keys();
-    if (this.#intactUntil.size > MAX_INTACT) this.#intactUntil.delete(oldest);
   }
 
   /**

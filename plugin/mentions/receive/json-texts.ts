@@ -2,6 +2,7 @@
 //
 // Each block is a line for each text, deflated, after its length in bytes as an unsigned integer of 32 bits, big-endian.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { RecentValues } from "../../groups.js";
 import type { StoredMention } from "../mention.js";
 
 /** Texts that are compressed together, to a fifth of their size. Reading one of them takes some 30 µs. */
@@ -25,8 +26,7 @@ export interface JsonText {
 
 /** Reads texts, packed or not. */
 export class JsonTexts {
-  /** The least recently read first. */
-  readonly #open = new Map<Buffer, Buffer>();
+  readonly #open = new RecentValues<Buffer, Buffer>(OPEN_BLOCKS);
 
   read({ buffer, isPacked, start, end }: JsonText): Buffer {
     return (isPacked ? this.#unpack(buffer) : buffer).subarray(start, end);
@@ -44,12 +44,7 @@ export class JsonTexts {
   }
 
   #unpack(packed: Buffer): Buffer {
-    const bytes = this.#open.get(packed) ?? inflateRawSync(packed);
-    this.#open.delete(packed);
-    this.#open.set(packed, bytes);
-    const [oldest] = this.#open.keys();
-    if (oldest && this.#open.size > OPEN_BLOCKS) this.#open.delete(oldest);
-    return bytes;
+    return this.#open.use(packed, () => inflateRawSync(packed));
   }
 }
 
