@@ -1,6 +1,7 @@
 // plugin/host/node-request.ts: reads requests of Node.js: target, client address, and the request for a handler.
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { isPublicAddress } from "../http/public-address.js";
 import type { HttpRequest } from "../http/respond.js";
@@ -56,8 +57,16 @@ export function toRequest(incoming: IncomingMessage, url: string, patienceMs: nu
   return { method, url, headers, body: hasBody ? toBody(incoming, patienceMs) : null };
 }
 
+/** A small body usually comes with its head, but is parsed after it. */
+async function* toBody(incoming: IncomingMessage, patienceMs: number): AsyncGenerator<Uint8Array> {
+  if (!incoming.complete) await setImmediate();
+  if (!incoming.complete) return yield* watchBody(incoming, patienceMs);
+  const bytes: Buffer | null = incoming.read();
+  if (bytes) yield bytes;
+}
+
 /** Through a second stream: otherwise a handler that stops reading would close the connection before its answer. */
-function toBody(incoming: IncomingMessage, patienceMs: number): PassThrough {
+function watchBody(incoming: IncomingMessage, patienceMs: number): PassThrough {
   const body = new PassThrough();
   // Handlers get the error when they read the body, but some do not read it.
   body.on("error", () => {});
@@ -93,6 +102,6 @@ function limitPace(incoming: IncomingMessage, body: PassThrough, patienceMs: num
     wasPaused = incoming.isPaused();
   };
   // Data that arrived while this process was busy is read first.
-  const timer = setInterval(() => setImmediate(check), patienceMs);
+  const timer = setInterval(() => void setImmediate().then(check), patienceMs);
   for (const stream of [incoming, body]) stream.on("close", () => clearInterval(timer));
 }

@@ -1,7 +1,7 @@
 // plugin/http/respond.ts: handlers, how they read requests and how they respond, on every host.
 import * as v from "valibot";
 import { TwtxtError, toStatus } from "../errors.js";
-import { concatChunks, limitSize } from "../store/chunks.js";
+import { type Chunks, concatChunks, limitSize } from "../store/chunks.js";
 
 /** What a handler gets in addition to the request. */
 export interface RequestContext {
@@ -22,7 +22,7 @@ export interface ConditionalRequest extends Pick<Request, "method"> {
 /** What handlers need from a request. A `Request` has all of it, but costs a server a tenth of its processor time. */
 export interface HttpRequest extends ConditionalRequest, Pick<Request, "url"> {
   /** May be read once. */
-  readonly body: AsyncIterable<Uint8Array> | null;
+  readonly body: Chunks | null;
 }
 
 /** What a handler answers. A `Response` with its stream costs a server as much as a `Request`. */

@@ -6,8 +6,8 @@ import type { FolderSurvey, ListRange } from "./store.js";
 /**
  * `value` is NULL for a value in a file, `file` for others. `etag` is random, so that it is never used twice. Keys are
  * compared by their bytes, and have an index of their own, so that listing them reads no values. `folder_end`, `id_at` and
- * `number` say where `parseEntry` finds the parts of the key of an entry; they are NULL for other keys. Triggers count the
- * entries of each folder, see `Store.survey`.
+ * `number` say where `parseEntry` finds the parts of the key of an entry; they are NULL for other keys. Few folders have
+ * entries with the same id. Triggers count the entries of each folder, and note its last key, see `Store.survey`.
  */
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -24,23 +24,30 @@ export const SCHEMA = `
     entry_id TEXT AS (substr(key, id_at, 64))
   ) STRICT;
   CREATE INDEX IF NOT EXISTS files ON entries (file) WHERE file IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS entry_ids ON entries (folder, entry_id, key) WHERE number IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS folders (name TEXT PRIMARY KEY, count INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS entry_ids ON entries (entry_id) WHERE number IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS folders (
+    name TEXT PRIMARY KEY,
+    count INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    last TEXT
+  ) STRICT, WITHOUT ROWID;
   CREATE TRIGGER IF NOT EXISTS count_new AFTER INSERT ON entries WHEN new.number IS NOT NULL BEGIN
-    INSERT INTO folders VALUES (new.folder, 1, new.number)
-      ON CONFLICT (name) DO UPDATE SET count = count + 1, sum = sum + excluded.sum;
+    INSERT INTO folders VALUES (new.folder, 1, new.number, new.key)
+      ON CONFLICT (name) DO UPDATE SET count = count + 1, sum = sum + excluded.sum, last = max(last, excluded.last);
   END;
   CREATE TRIGGER IF NOT EXISTS count_deleted AFTER DELETE ON entries WHEN old.number IS NOT NULL BEGIN
     UPDATE folders SET count = count - 1, sum = sum - old.number WHERE name = old.folder;
+    UPDATE folders SET last = (
+      SELECT key FROM entries WHERE key > name AND key < old.key AND folder_end = old.folder_end ORDER BY key DESC LIMIT 1
+    ) WHERE name = old.folder AND last = old.key;
     DELETE FROM folders WHERE name = old.folder AND count = 0;
   END;
   PRAGMA user_version = ${FORMAT};`;
 
 /** In one row, see {@link Rows.list}. */
 const SURVEY = `
-  SELECT count, sum,
-    (SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND folder_end = length(?1) ORDER BY key DESC LIMIT 1) AS last,
-    (SELECT group_concat(key, char(10)) FROM entries WHERE folder = ?1 AND entry_id = ?3 AND number IS NOT NULL) AS found
+  SELECT count, sum, last,
+    (SELECT group_concat(key, char(10)) FROM entries WHERE entry_id = ?2 AND folder = ?1 AND number IS NOT NULL) AS found
   FROM folders WHERE name = ?1`;
 
 /** A statement that returns at most one row, and the values of its parameters. */
@@ -94,7 +101,7 @@ export class Rows {
   }
 
   survey(folder: string, id: string): FolderSurvey {
-    const totals = this.#prepared(SURVEY).get(folder, `${folder}\x7f`, id);
+    const totals = this.#prepared(SURVEY).get(folder, id);
     return {
       count: Number(totals?.count ?? 0),
       sum: Number(totals?.sum ?? 0),
