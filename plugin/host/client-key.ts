@@ -1,5 +1,4 @@
 // plugin/host/client-key.ts: identifies a client by its address.
-import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
@@ -11,7 +10,7 @@ import ipaddr from "ipaddr.js";
  * @see PROTOCOL 6
  */
 export function clientKey(address: string): string {
-  if (isIPv4(address)) return address;
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;
   const bare = withoutPort(address.trim());
   if (!ipaddr.isValid(bare)) return "unknown";
   const parsed = ipaddr.process(bare);

@@ -60,6 +60,7 @@ export function toRequest(incoming: IncomingMessage, url: string, patienceMs: nu
 /** A small body usually comes with its head, but is parsed after it. */
 async function* toBody(incoming: IncomingMessage, patienceMs: number): AsyncGenerator<Uint8Array> {
   if (!incoming.complete) await setImmediate();
+  if (incoming.destroyed) throw endedEarly();
   if (!incoming.complete) return yield* watchBody(incoming, patienceMs);
   const bytes: Buffer | null = incoming.read();
   if (bytes) yield bytes;
@@ -70,9 +71,13 @@ function watchBody(incoming: IncomingMessage, patienceMs: number): PassThrough {
   const body = new PassThrough();
   // Handlers get the error when they read the body, but some do not read it.
   body.on("error", () => {});
-  incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request ended early.", { cause })));
+  incoming.on("error", (cause) => body.destroy(endedEarly(cause)));
   limitPace(incoming, body, patienceMs);
   return incoming.pipe(body);
+}
+
+function endedEarly(cause?: Error): TwtxtError {
+  return new TwtxtError("bad-request", "The request ended early.", { cause });
 }
 
 /**
