@@ -7,6 +7,8 @@ import { CLOCK_SKEW } from "./sign-request.js";
 /** The folder of used nonces, which belong to the requests of one host: a backup leaves them out, and a restore leaves them as they are. */
 export const NONCES = "nonces/";
 const HOUR = 3600;
+/** How long a nonce is remembered: a request that was valid when it began may need that long for its body. */
+const KEPT_HOURS = 24;
 
 /** The parameters that make a signed request unique. */
 export interface Nonce {
@@ -39,14 +41,14 @@ export function isExpired(expires: number, now: number): boolean {
 }
 
 /**
- * Removes the nonces of expired requests.
+ * Removes the nonces of requests that expired a day ago.
  *
  * @param now - milliseconds since 1970
  * @param isOver - stops the removal when it returns `true`
  * @throws TwtxtError `store-failed`
  */
 export async function sweepNonces(store: Store, now: number, isOver: () => boolean): Promise<void> {
-  const current = toHour(now / 1000 - CLOCK_SKEW);
+  const current = toHour(now / 1000 - CLOCK_SKEW) - KEPT_HOURS;
   const isOutdated = (key: string) => Number.parseInt(key.slice(NONCES.length), 10) < current;
   await sweep(store, (await store.keys(NONCES)).filter(isOutdated), isOver);
 }

@@ -1,5 +1,7 @@
 // test/http/limits.test.ts: the numbers of http/ that no other test of this folder needs.
+import { Readable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
+import { boundedBody, OVERHEAD_BYTES } from "../../plugin/http/bounded-body.js";
 import { certificatePins } from "../../plugin/http/certificate-pins.js";
 import { listNetworks, SHARES } from "../../plugin/http/client-networks.js";
 import { DailyShares } from "../../plugin/http/daily-shares.js";
@@ -9,11 +11,16 @@ import { isExpired } from "../../plugin/http/nonces.js";
 import { LOG_LENGTH, oneLine } from "../../plugin/http/one-line.js";
 import { post } from "../../plugin/http/post.js";
 import { mentionPages } from "../../plugin/http/read-mention-list.js";
+import { type Signer, signRequest } from "../../plugin/http/sign-request.js";
+import { siteApi } from "../../plugin/http/site-api.js";
 import { TimeSlices } from "../../plugin/http/time-slices.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 
 const NOW = Date.parse("2026-11-20T09:00:00Z");
 const DAY = 24 * 3600_000;
+const SIGNER: Signer = { publicKey: "kex1", sign: () => new Uint8Array(64) };
+/** Nothing listens there. */
+const OWN = "http://127.0.0.1:64999/";
 
 /** A client whose requests all get this response. */
 function respondingWith(text: string, headers: Record<string, string> = {}) {
@@ -48,6 +55,38 @@ describe("a sender", () => {
 
 it("a signature is valid for a minute after it has expired", () => {
   expect([isExpired(NOW / 1000 - 60, NOW), isExpired(NOW / 1000 - 61, NOW)]).toEqual([false, true]);
+});
+
+it("a nonce has 16 bytes", () => {
+  const { "signature-input": input = "" } = signRequest({ method: "GET", url: "https://alice.example/" }, SIGNER, NOW);
+  expect(Buffer.from(/nonce="(.*?)"/.exec(input)?.[1] ?? "", "base64")).toHaveLength(16);
+});
+
+describe("an answer of the author's own site", () => {
+  const askOwn = (length: number) => {
+    const fetch = async () => new Response(new Uint8Array(length));
+    const ask = siteApi({ root: "https://alice.example/api/v1", signer: SIGNER, now: () => NOW, fetch });
+    return ask({ method: "GET", path: "/site" });
+  };
+
+  it("has 8 MiB of text", async () => {
+    const [whole, larger] = await Promise.all([askOwn(8 * 1024 * 1024), askOwn(8 * 1024 * 1024 + 1)]);
+    expect(await whole.text()).toHaveLength(8 * 1024 * 1024);
+    await expect(larger.text()).rejects.toMatchObject({ code: "too-large" });
+  });
+
+  it("has 70 seconds", async () => {
+    expect(await timersOf(() => askOwn(1))).toContain(70_000);
+  });
+});
+
+it("a compressed body may be 64 KiB larger than its limit, and is read in pieces of 16 KiB", async () => {
+  expect(OVERHEAD_BYTES).toBe(64 * 1024);
+  const body = Readable.from([Buffer.alloc(40_000)]);
+  const pieces: number[] = [];
+  for await (const { length } of boundedBody(body, undefined, 40_000, new AbortController().signal))
+    pieces.push(length);
+  expect(pieces).toEqual([16_384, 16_384, 7232]);
 });
 
 it("a list of mentions is read in 1,000 pages of up to a mebibyte", async () => {
@@ -104,11 +143,20 @@ it.each([
   expect(await checked.then(() => true).catch(() => false)).toBe(isAccepted);
 });
 
-it("a request to another site has 10 seconds", async () => {
+it.each([
+  ["another site has 10 seconds", { userAgent: "test" }, "https://10.0.0.1/", 10_000],
+  ["the own site has 5 seconds until its first byte", { userAgent: "test", ownUrl: OWN }, OWN, 5000],
+])("a request to %s", async (_name, options, url, milliseconds) => {
+  const ask = createGuard(options);
+  const times = await timersOf(() => ask(url, { maxBytes: 1 }).catch(() => {}));
+  expect(times).toContain(milliseconds);
+});
+
+/** The milliseconds of the timers that this starts. */
+async function timersOf(work: () => Promise<unknown>): Promise<unknown[]> {
   const timer = vi.spyOn(globalThis, "setTimeout");
-  const ask = createGuard({ userAgent: "test" });
-  await expect(ask("https://10.0.0.1/", { maxBytes: 1 })).rejects.toMatchObject({ code: "address-refused" });
+  await work();
   const times = timer.mock.calls.map(([, milliseconds]) => milliseconds);
   timer.mockRestore();
-  expect(times).toContain(10_000);
-});
+  return times;
+}
