@@ -124,9 +124,11 @@ describe("a followed feed", () => {
   );
 
   it("slow: is abandoned after two seconds", async () => {
+    const limits = vi.spyOn(AbortSignal, "timeout");
     const { read, requests } = await followed(() => passTimeLimits());
     expect(await read()).toEqual({ reason: "slow", kept: null, twts: [] });
-    expect(requests).toHaveLength(1);
+    expect([requests.length, limits.mock.calls]).toEqual([1, [[2000]]]);
+    limits.mockRestore();
   });
 
   it("slow: is abandoned when the time for all feeds is over", async () => {

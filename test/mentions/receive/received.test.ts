@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   applyEvent,
   type MentionEvent,
@@ -481,9 +481,11 @@ describe("a damaged event", () => {
     const { received, store, shown, log } = blog();
     await store.put(KEY, Buffer.from(text));
     await received.keep(mention(1));
+    const reads = vi.spyOn(store, "get");
     expect(await shown()).toEqual(["nick1: hello 1"]);
     expect(await shown()).toEqual(["nick1: hello 1"]);
     expect(log).toEqual([expect.stringContaining(KEY)]);
+    expect(reads.mock.calls.filter(([key]) => key === KEY)).toHaveLength(1);
 
     expect(await received.journal.compact()).toBe(1);
     expect(await shown()).toEqual(["nick1: hello 1"]);
