@@ -123,11 +123,7 @@ const NoticeText: FC<{ notice: Notice | null }> = ({ notice }) =>
       <p>
         <Sentence text={notice.text} />
       </p>
-      {notice.undo && (
-        <ActionButton action={UNDO_PATH} fields={{ [PARAMETER]: notice.id }} shortcut="u">
-          Undo
-        </ActionButton>
-      )}
+      {notice.undo && <ActionButton action={UNDO_PATH} fields={{ [PARAMETER]: notice.id }} shortcut="u" label="Undo" />}
     </div>
   );
 

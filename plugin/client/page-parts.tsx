@@ -29,7 +29,36 @@ export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ field
   </>
 );
 
-interface ActionButtonProps {
+interface LabelProps {
+  label: string;
+  /** What it acts on, where several have the same label; only screen readers say it. */
+  about?: string | undefined;
+}
+
+const Label: FC<LabelProps> = ({ label, about }) => (
+  <>
+    {label}
+    {about && <span class="visually-hidden"> {about}</span>}
+  </>
+);
+
+/** A button that submits the form around it. */
+export const Submit: FC<LabelProps & JSX.IntrinsicElements["button"]> = ({ label, about, ...button }) => (
+  <button type="submit" {...button}>
+    <Label label={label} about={about} />
+  </button>
+);
+
+type LinkButtonProps = LabelProps & JSX.IntrinsicElements["a"] & { isQuiet?: boolean };
+
+/** A link that looks like a button. */
+export const LinkButton: FC<LinkButtonProps> = ({ label, about, isQuiet = false, ...link }) => (
+  <a class={isQuiet ? "button quiet" : "button"} {...link}>
+    <Label label={label} about={about} />
+  </a>
+);
+
+interface ActionButtonProps extends LabelProps {
   /** The path of the page by default. */
   action?: string;
   fields?: Readonly<Record<string, string>>;
@@ -40,22 +69,12 @@ interface ActionButtonProps {
   shortcut?: string | undefined;
 }
 
-export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
-  fields = {},
-  shortcut,
-  children,
-  ...props
-}) => {
-  const { class: name, ...form } = props;
-  return (
-    <Form {...form}>
-      <Fields fields={fields} />
-      <button type="submit" class={name} data-key={shortcut}>
-        {children}
-      </button>
-    </Form>
-  );
-};
+export const ActionButton: FC<ActionButtonProps> = ({ fields = {}, label, about, shortcut, class: name, ...form }) => (
+  <Form {...form}>
+    <Fields fields={fields} />
+    <Submit class={name} data-key={shortcut} label={label} about={about} />
+  </Form>
+);
 
 interface AnswerProps {
   /** A label such as "Delete it". */
@@ -68,12 +87,8 @@ interface AnswerProps {
 /** The buttons of a form that the author can leave. */
 export const Answers: FC<AnswerProps> = ({ yes, back, shortcut }) => (
   <div class="actions">
-    <button type="submit" class="primary" data-key={shortcut}>
-      {yes}
-    </button>
-    <a class="button" href={back} data-key="q">
-      Cancel
-    </a>
+    <Submit class="primary" data-key={shortcut} label={yes} />
+    <LinkButton href={back} data-key="q" label="Cancel" />
   </div>
 );
 
@@ -131,6 +146,14 @@ export const Fault: FC<{ text: string | null; id?: string }> = ({ text, id }) =>
 
 /** @param at - an ISO date */
 export const Time: FC<{ at: string }> = ({ at }) => <time datetime={at}>{DATES.format(new Date(at))}</time>;
+
+/** A row of a list of facts. */
+export const Fact: FC<PropsWithChildren<{ name: Child }>> = ({ name, children }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
 
 /** A text in a fixed font that scrolls, also with the keys. @param id - of a text that grows while the page is shown */
 export const Output: FC<{ label: string; text: string; id?: string }> = ({ label, text, id }) => (

@@ -7,7 +7,7 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
-import { ActionButton, Answers, Field, Form, Question, Sentence, Time } from "../page-parts.js";
+import { ActionButton, Answers, Field, Form, LinkButton, Question, Sentence, Time } from "../page-parts.js";
 import type { OpenedName } from "./stored-files.js";
 
 interface ShownFile extends ListedBlob {
@@ -86,9 +86,7 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
             Copy link
           </button>
         )}
-        <a class="button" href={toPath("get", key)} download data-key="d">
-          Download
-        </a>
+        <LinkButton href={toPath("get", key)} download data-key="d" label="Download" />
       </div>
       <details>
         <summary>
@@ -96,20 +94,12 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
         </summary>
         <div class="actions">
           {isPublic ? (
-            <ActionButton action={toPath("private", key)} shortcut="p">
-              Make private
-            </ActionButton>
+            <ActionButton action={toPath("private", key)} shortcut="p" label="Make private" />
           ) : (
-            <a class="button" href={toPath("public", key)} data-key="p">
-              Make public
-            </a>
+            <LinkButton href={toPath("public", key)} data-key="p" label="Make public" />
           )}
-          <a class="button quiet" href={toPath("edit", key)} data-key="e">
-            Rename
-          </a>
-          <a class="button quiet" href={toPath("delete", key)} data-key="x">
-            Delete
-          </a>
+          <LinkButton isQuiet href={toPath("edit", key)} data-key="e" label="Rename" />
+          <LinkButton isQuiet href={toPath("delete", key)} data-key="x" label="Delete" />
         </div>
       </details>
       <details class="unscripted">

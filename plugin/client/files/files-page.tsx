@@ -6,7 +6,7 @@ import type { FormerBlobs, MovedBlob } from "../../author/blobs/received-file.js
 import { shortKey } from "../../blobs/blob.js";
 import { oneLine } from "../../http/one-line.js";
 import type { BackgroundRun } from "../background-run.js";
-import { Fault, Form, type OtherPages, PageLinks, Sentence } from "../page-parts.js";
+import { Fault, Form, type OtherPages, PageLinks, Sentence, Submit } from "../page-parts.js";
 import { FileItem, PATH } from "./file-item.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
@@ -58,9 +58,7 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, pages, files, upl
     </div>
     <h2>Verification</h2>
     <Form action={`${PATH}/verify`} class="inline">
-      <button type="submit" data-key="v">
-        Verify all
-      </button>
+      <Submit data-key="v" label="Verify all" />
       <span class="muted">Downloads each file, and checks that it is as you stored it.</span>
     </Form>
     <div id="verification" data-live>

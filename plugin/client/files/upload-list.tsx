@@ -3,7 +3,7 @@ import type { FC } from "hono/jsx";
 import { counted, listed, sizeText } from "../../author/amounts.js";
 import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
-import { ActionButton, Form, Sentence } from "../page-parts.js";
+import { ActionButton, Form, Sentence, Submit } from "../page-parts.js";
 import { MAX_FORM_BYTES } from "../session.js";
 import { PATH } from "./file-item.js";
 import type { Upload, Uploads } from "./uploads.js";
@@ -28,9 +28,7 @@ export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => (
     <div class="inline">
       <label for="chosen">Files</label>
       <input id="chosen" type="file" name="file" multiple data-key="a" />
-      <button type="submit" class="primary">
-        Upload
-      </button>
+      <Submit class="primary" label="Upload" />
     </div>
     <p class="muted">
       Up to {sizeText(maxBytes)} each.{" "}
@@ -60,9 +58,7 @@ export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
       </ul>
       <div id="uploads-clear">
         {uploads.some(({ isEnded, isStoredCleanly }) => isEnded && !isStoredCleanly) && (
-          <ActionButton action={`${PATH}/uploads/clear`} class="quiet">
-            Clear the list
-          </ActionButton>
+          <ActionButton action={`${PATH}/uploads/clear`} class="quiet" label="Clear the list" />
         )}
       </div>
     </>
@@ -100,11 +96,11 @@ const UploadItem: FC<{ upload: Upload }> = ({ upload }) => {
         {upload.stage !== "failed" && upload.remark && <p class="muted">{upload.remark}</p>}
       </div>
       <div id={`upload-${id}-actions`} class="actions">
-        {upload.canPause && <Button upload={upload} action="pause" title="Pause" shortcut="s" />}
-        {upload.isPaused && <Button upload={upload} action="resume" title="Resume" shortcut="s" />}
-        {upload.canStop && <Button upload={upload} action="cancel" title="Cancel" shortcut="c" />}
+        {upload.canPause && <Button upload={upload} action="pause" label="Pause" shortcut="s" />}
+        {upload.isPaused && <Button upload={upload} action="resume" label="Resume" shortcut="s" />}
+        {upload.canStop && <Button upload={upload} action="cancel" label="Cancel" shortcut="c" />}
         {upload.canRetry && !upload.isPaused && (
-          <Button upload={upload} action="retry" title="Try again" shortcut="s" />
+          <Button upload={upload} action="retry" label="Try again" shortcut="s" />
         )}
       </div>
     </li>
@@ -113,16 +109,17 @@ const UploadItem: FC<{ upload: Upload }> = ({ upload }) => {
 
 type UploadAction = "pause" | "resume" | "cancel" | "retry";
 
-const Button: FC<{ upload: Upload; action: UploadAction; title: string; shortcut: string }> = ({
+const Button: FC<{ upload: Upload; action: UploadAction; label: string; shortcut: string }> = ({
   upload: { id, choice },
   action,
-  title,
-  shortcut,
+  ...button
 }) => (
-  <ActionButton action={`${PATH}/uploads/${id}/${action}`} id={`upload-${id}-${shortcut}`} shortcut={shortcut}>
-    {title}
-    <span class="visually-hidden"> {oneLine(choice.filename)}</span>
-  </ActionButton>
+  <ActionButton
+    action={`${PATH}/uploads/${id}/${action}`}
+    id={`upload-${id}-${button.shortcut}`}
+    about={oneLine(choice.filename)}
+    {...button}
+  />
 );
 
 function describeState({ stage, sent, total, remark, result }: Upload): string {

@@ -14,7 +14,7 @@ import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import type { CreateRoom } from "../notices.js";
-import { Fault, Form, Sentence } from "../page-parts.js";
+import { Fact, Fault, Form, Sentence, Submit } from "../page-parts.js";
 
 const HEALTH = "/health";
 const ICON = "M3 12.5h4.5l2.5-7l4 13.5l2.5-6.5H21";
@@ -45,9 +45,7 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
   return (
     <>
       <Form class="inline">
-        <button type="submit" class="primary" data-key="c">
-          Check {new URL(health.url).host} now
-        </button>
+        <Submit class="primary" data-key="c" label={`Check ${new URL(health.url).host} now`} />
         <span class="muted">
           Reads your site as a stranger does, and sends it up to 130 invalid mentions to see whether it stops a flood.
         </span>
@@ -62,14 +60,14 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
       {health.told !== null && <ToldFacts url={health.url} told={health.told} />}
       <h2>On this machine</h2>
       <dl class="facts">
-        <Fact name="Last build" value={DATES.format(health.built)} />
+        <Fact name="Last build">{DATES.format(health.built)}</Fact>
         {data !== null && (
-          <Fact name="Data" value={`${data.bytes === null ? "" : `${sizeText(data.bytes)} `}in ${data.place}`} />
+          <Fact name="Data">{`${data.bytes === null ? "" : `${sizeText(data.bytes)} `}in ${data.place}`}</Fact>
         )}
-        <Fact name="eleventy-plugin-twtxt" value={versions.plugin} />
-        {versions.eleventy !== null && <Fact name="Eleventy" value={versions.eleventy} />}
-        <Fact name="Node.js" value={versions.node} />
-        {versions.site !== null && <Fact name="Your site, in package.json" value={versions.site} />}
+        <Fact name="eleventy-plugin-twtxt">{versions.plugin}</Fact>
+        {versions.eleventy !== null && <Fact name="Eleventy">{versions.eleventy}</Fact>}
+        <Fact name="Node.js">{versions.node}</Fact>
+        {versions.site !== null && <Fact name="Your site, in package.json">{versions.site}</Fact>}
       </dl>
       <div id="passed" data-live>
         {passed.length > 0 && (
@@ -83,29 +81,22 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
   );
 };
 
-const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-  </div>
-);
-
 const ToldFacts: FC<{ url: string; told: SiteState }> = ({ url, told }) => (
   <>
     <h2>At {new URL(url).host}</h2>
     <dl class="facts">
       {NETWORKS.map((network) => {
         const why = told.refused?.[network];
-        return why && <Fact name={`Copies on ${NETWORK_NAMES[network]}`} value={`not posted: ${why}`} />;
+        return why && <Fact name={`Copies on ${NETWORK_NAMES[network]}`}>{`not posted: ${why}`}</Fact>;
       })}
       {Object.entries(told.unread ?? {}).map(([url, why]) => (
-        <Fact name="Answers not read" value={`${url}: ${why}`} />
+        <Fact name="Answers not read">{`${url}: ${why}`}</Fact>
       ))}
-      <Fact name="Messages" value={amountText(told.messages)} />
-      <Fact name="Files" value={amountText(told.blobs)} />
-      <Fact name="Stored values" value={String(told.values)} />
-      <Fact name="eleventy-plugin-twtxt" value={told.version} />
-      <Fact name="Node.js" value={told.node} />
+      <Fact name="Messages">{amountText(told.messages)}</Fact>
+      <Fact name="Files">{amountText(told.blobs)}</Fact>
+      <Fact name="Stored values">{String(told.values)}</Fact>
+      <Fact name="eleventy-plugin-twtxt">{told.version}</Fact>
+      <Fact name="Node.js">{told.node}</Fact>
     </dl>
   </>
 );

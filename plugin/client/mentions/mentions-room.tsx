@@ -22,7 +22,17 @@ import { GUEST } from "../../site/visible-name.js";
 import { BackgroundCount } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
-import { ActionButton, Fields, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
+import {
+  ActionButton,
+  Fields,
+  Form,
+  LinkButton,
+  type OtherPages,
+  PageLinks,
+  Question,
+  Submit,
+  Time,
+} from "../page-parts.js";
 import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { MOST_OF_YEAR, Tabs, YearPage, yearStart } from "./year.js";
 
@@ -198,9 +208,7 @@ export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, p
 /** Decides about several mentions of the page: those whose box is ticked, or all. */
 const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) => {
   const button = (decision: string, label: string) => (
-    <button type="submit" name="decision" value={decision} class="quiet">
-      {label}
-    </button>
+    <Submit name="decision" value={decision} class="quiet" label={label} />
   );
   return (
     <Form id="many" action="/mentions/decide-many" class="actions">
@@ -230,9 +238,7 @@ const Blocked: FC<{ senders: readonly string[] }> = ({ senders }) => (
       {senders.map((host) => (
         <li>
           {host}{" "}
-          <ActionButton action="/mentions/unblock" fields={{ host }} class="quiet">
-            Unblock<span class="visually-hidden"> {host}</span>
-          </ActionButton>
+          <ActionButton action="/mentions/unblock" fields={{ host }} class="quiet" label="Unblock" about={host} />
         </li>
       ))}
     </ul>
@@ -307,6 +313,7 @@ function Byline({ mention, describe }: BylineProps) {
 
 function Decisions({ mention }: { mention: ManagedMention }) {
   const { id, state, source, version, author, type, copy } = mention;
+  const sender = readSender(mention);
   const onNetwork = copy !== undefined && type === "reply" ? "&on=network" : "";
   const decide = (to: "shown" | "rejected", key: string, label: string): Child => (
     <ActionButton
@@ -314,23 +321,22 @@ function Decisions({ mention }: { mention: ManagedMention }) {
       fields={{ id, version: version ?? "", state, to }}
       shortcut={key}
       class={to === "shown" ? "primary" : undefined}
-    >
-      {label}
-    </ActionButton>
+      label={label}
+    />
   );
   return (
     <div class="actions">
       {state !== "shown" && decide("shown", "a", "Approve")}
       {state !== "rejected" && decide("rejected", "x", "Reject")}
-      <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}${onNetwork}`}>
-        Reply
-      </a>
-      <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(readSender(mention))}`}>
-        Block<span class="visually-hidden"> {author?.guest ? author.name : readSender(mention)}</span>
-      </a>
-      <a class="button quiet" data-key="d" href={`/mentions/forget?id=${id}`}>
-        Forget
-      </a>
+      <LinkButton data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}${onNetwork}`} label="Reply" />
+      <LinkButton
+        isQuiet
+        data-key="b"
+        href={`/mentions/block?host=${encodeURIComponent(sender)}`}
+        label="Block"
+        about={author?.guest ? author.name : sender}
+      />
+      <LinkButton isQuiet data-key="d" href={`/mentions/forget?id=${id}`} label="Forget" />
     </div>
   );
 }

@@ -34,6 +34,7 @@ import {
   type OtherPages,
   PageLinks,
   Sentence,
+  Submit,
   Time,
 } from "../page-parts.js";
 import { doubtAbout, ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
@@ -156,17 +157,13 @@ const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileBytes }) =
     <DraftState saved={draft?.saved ?? null} />
     <FileField address={address} maxFileBytes={maxFileBytes} unsent={unsent} />
     <div class="actions">
-      <button type="submit" class="primary">
-        Send
-      </button>
-      <button
-        type="submit"
+      <Submit class="primary" label="Send" />
+      <Submit
         formaction={`${MESSAGES}/draft/${encodeURIComponent(address)}`}
         formnovalidate
         data-draft=""
-      >
-        Save draft
-      </button>
+        label="Save draft"
+      />
     </div>
   </Form>
 );

@@ -26,7 +26,7 @@ import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
 import { pictureToShow } from "../../pictures/picture-to-show.js";
 import { type ClientRequest, downloadResponse, pictureResponse } from "../client-request.js";
-import { ActionButton, Sentence, Time } from "../page-parts.js";
+import { ActionButton, LinkButton, Sentence, Time } from "../page-parts.js";
 import { MessageText } from "../strangers-text.js";
 import { conversationPath, MESSAGES, OUTBOX, type RoomParts } from "./message-requests.js";
 
@@ -79,9 +79,7 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
       )}
       <Content entry={entry} withSender={withSender} />
       <div class="actions">
-        <a class="button quiet" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
-          Delete
-        </a>
+        <LinkButton isQuiet data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`} label="Delete" />
       </div>
     </li>
   );
@@ -142,7 +140,7 @@ const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ en
     {entries.length === 0 ? (
       <p class="muted">Everything was delivered.</p>
     ) : (
-      <ActionButton action="/messages/outbox/retry">Retry all now</ActionButton>
+      <ActionButton action="/messages/outbox/retry" label="Retry all now" />
     )}
     <ul class="items" id="outbox" data-live>
       {entries.map((entry) => (
@@ -158,9 +156,7 @@ const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ en
               </li>
             ))}
           </ul>
-          <ActionButton action="/messages/outbox/discard" fields={{ id: entry.id }} class="quiet">
-            Discard
-          </ActionButton>
+          <ActionButton action="/messages/outbox/discard" fields={{ id: entry.id }} class="quiet" label="Discard" />
         </li>
       ))}
     </ul>
@@ -199,13 +195,13 @@ export const TextWithFiles: FC<{ id: string; text: string; hasPictures: boolean 
           {attachments.map(({ label }, number) => (
             <li>
               <span dir="auto">{label}</span>
-              <a class="button" href={`${MESSAGES}/file/${id}/${number}`}>
-                Download <span class="visually-hidden">{label}</span>
-              </a>
+              <LinkButton href={`${MESSAGES}/file/${id}/${number}`} label="Download" about={label} />
               {hasPictures && PICTURE_NAME.test(label) && (
-                <a class="button" href={`${MESSAGES}/file/${id}/${number}/picture`} data-picture={label}>
-                  Show picture
-                </a>
+                <LinkButton
+                  href={`${MESSAGES}/file/${id}/${number}/picture`}
+                  data-picture={label}
+                  label="Show picture"
+                />
               )}
             </li>
           ))}

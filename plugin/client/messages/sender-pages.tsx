@@ -13,7 +13,7 @@ import {
 } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
 import type { ClientRequest, FormFields } from "../client-request.js";
-import { ActionButton, Question } from "../page-parts.js";
+import { ActionButton, Fact, Question } from "../page-parts.js";
 import { MessageText } from "../strangers-text.js";
 import { ReceivedItem } from "./message-items.js";
 import {
@@ -27,12 +27,9 @@ import {
 } from "./message-requests.js";
 
 const Key: FC<{ of: string; value: string }> = ({ of, value }) => (
-  <div>
-    <dt>{of}</dt>
-    <dd>
-      <code>{value}</code>
-    </dd>
-  </div>
+  <Fact name={of}>
+    <code>{value}</code>
+  </Fact>
 );
 
 export const KeyQuestion: FC<{ change: KeyChange }> = ({ change: { address, pinned, now } }) => (
@@ -71,7 +68,7 @@ const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
             Ask {address} over another channel, such as a call, whether the published key is theirs. Someone who
             controls their site could have replaced it, and would read what you write from then on.
           </p>
-          <ActionButton fields={{ key: found.key }}>I have asked: accept the published key</ActionButton>
+          <ActionButton fields={{ key: found.key }} label="I have asked: accept the published key" />
         </>
       )}
     </>
@@ -101,7 +98,7 @@ const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly Key
 }) => (
   <>
     <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
-    <ActionButton>Verify again</ActionButton>
+    <ActionButton label="Verify again" />
     <div id="new-keys" data-live>
       {changes.map((change) => (
         <KeyQuestion change={change} />

@@ -24,7 +24,18 @@ import { isWeb } from "../../site/safe-markup.js";
 import { openOnce } from "../background-run.js";
 import { type ClientEnv, isRefresh, pictureResponse, readForm } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
-import { ActionButton, Fault, Form, faultText, type OtherPages, PageLinks, selectPage, Time } from "../page-parts.js";
+import {
+  ActionButton,
+  Fault,
+  Form,
+  faultText,
+  LinkButton,
+  type OtherPages,
+  PageLinks,
+  Submit,
+  selectPage,
+  Time,
+} from "../page-parts.js";
 import { MentionAbout, StrangersLink, StrangersText, strangersHtml, Via } from "../strangers-text.js";
 
 const PATH = "/timeline";
@@ -213,9 +224,13 @@ const ThreadItem: FC<{ thread: TimelineThread; seen: string | null }> = ({ threa
       <PictureList item={entry.item} />
       {!isReaction(type) && (
         <div class="actions">
-          <a class="button quiet" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
-            Reply<span class="visually-hidden"> to {isOwn ? "your twt" : author.name}</span>
-          </a>
+          <LinkButton
+            isQuiet
+            data-key="r"
+            href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}
+            label="Reply"
+            about={`to ${isOwn ? "your twt" : author.name}`}
+          />
         </div>
       )}
       {replies.length > 0 && (
@@ -245,9 +260,7 @@ const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds
     <Form class="inline">
       <label for="url">Follow a feed, or the site of its author</label>
       <input id="url" name="url" type="url" value={url} placeholder="https://bob.example/twtxt.txt" required />
-      <button type="submit" class="primary">
-        Follow
-      </button>
+      <Submit class="primary" label="Follow" />
     </Form>
     {feeds.length === 0 && <p class="muted">You follow no feeds yet.</p>}
     <ul class="items" id="following" data-live>
@@ -260,9 +273,12 @@ const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds
           {feed.isInOption ? (
             <p class="muted">In the option "follow" of your configuration file, which only you can edit.</p>
           ) : (
-            <ActionButton action="/timeline/following/remove" fields={{ url: feed.url }}>
-              Unfollow<span class="visually-hidden"> @{feed.nick}</span>
-            </ActionButton>
+            <ActionButton
+              action="/timeline/following/remove"
+              fields={{ url: feed.url }}
+              label="Unfollow"
+              about={`@${feed.nick}`}
+            />
           )}
         </li>
       ))}
@@ -277,9 +293,11 @@ const PictureList: FC<{ item: Pick<TimelineItem, "id" | "text"> }> = ({ item: { 
     <ul class="twt-pictures">
       {pictures.map(({ description }, number) => (
         <li>
-          <a class="button" href={`/timeline/picture/${encodeURIComponent(id)}/${number}`} data-picture={description}>
-            Show picture{description === "" ? "" : `: ${description}`}
-          </a>
+          <LinkButton
+            href={`/timeline/picture/${encodeURIComponent(id)}/${number}`}
+            data-picture={description}
+            label={`Show picture${description && `: ${description}`}`}
+          />
         </li>
       ))}
     </ul>

@@ -6,7 +6,7 @@ import type { KnownNick } from "../../author/notes/complete-nick.js";
 import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import { TEMPLATE_CODE_NOTE } from "../../author/notes/notes.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
-import { ActionButton, DraftFields, DraftState, Field, Fields, Form, Output, Time } from "../page-parts.js";
+import { ActionButton, DraftFields, DraftState, Field, Fields, Form, Output, Submit, Time } from "../page-parts.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { OnYourSite, type SiteBuildRun } from "./on-your-site.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
@@ -61,18 +61,10 @@ export const WritePage: FC<WriteProps> = (props) => {
         <PictureFields {...pictures} />
         <RareFields {...{ draft, folders, answeredPage }} />
         <div class="actions">
-          <button type="submit" name="next" value="save" class="primary">
-            Save as a post
-          </button>
-          <button type="submit" data-draft="">
-            Save draft and preview
-          </button>
-          <button type="submit" name="next" value="notified">
-            Who will be notified?
-          </button>
-          <button type="submit" name="next" value="site">
-            Show it on your site
-          </button>
+          <Submit name="next" value="save" class="primary" label="Save as a post" />
+          <Submit data-draft="" label="Save draft and preview" />
+          <Submit name="next" value="notified" label="Who will be notified?" />
+          <Submit name="next" value="site" label="Show it on your site" />
         </div>
       </Form>
       {people.length > 0 && <People people={people} />}
@@ -211,9 +203,7 @@ const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
             </a>
             <Time at={saved} />
           </p>
-          <ActionButton action="/write/delete" fields={{ id }} class="quiet">
-            Delete
-          </ActionButton>
+          <ActionButton action="/write/delete" fields={{ id }} class="quiet" label="Delete" />
         </li>
       ))}
     </ul>

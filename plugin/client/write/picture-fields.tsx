@@ -18,7 +18,7 @@ import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
 import { type ClientRequest, withLineFeeds } from "../client-request.js";
-import { Field, Question } from "../page-parts.js";
+import { Field, Question, Submit } from "../page-parts.js";
 import { draftPath, picturePath } from "./write-requests.js";
 
 const MAX_UPLOAD_MIB = 30;
@@ -88,9 +88,7 @@ const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> 
         ) : (
           <Description name={name} description={description} />
         )}
-        <button type="submit" name="remove" value={name} class="quiet">
-          Remove <span class="visually-hidden">{name}</span>
-        </button>
+        <Submit name="remove" value={name} class="quiet" label="Remove" about={name} />
       </div>
     </li>
   );

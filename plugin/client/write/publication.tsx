@@ -9,7 +9,7 @@ import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
 import type { ClientContext } from "../notices.js";
-import { ActionButton, Fault, Output } from "../page-parts.js";
+import { ActionButton, Fault, LinkButton, Output } from "../page-parts.js";
 import { publishPath, WRITE_PATH } from "./write-requests.js";
 
 /** The last publication, which may be under way. */
@@ -101,9 +101,8 @@ const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) => (
           action="/write/publish"
           fields={{ file, follow: hasFollow ? "yes" : "no", shown: formatShown(plan) }}
           class="primary"
-        >
-          Run these commands
-        </ActionButton>
+          label="Run these commands"
+        />
       </>
     )}
     <p>
@@ -175,9 +174,7 @@ const PublicationState: FC<PublicationProps> = ({ publication: { isRunning, faul
     <>
       <h2>Not published</h2>
       <Fault text={fault} />
-      <a class="button" href={publishPath(file, hasFollow)}>
-        Try again
-      </a>
+      <LinkButton href={publishPath(file, hasFollow)} label="Try again" />
     </>
   );
 };

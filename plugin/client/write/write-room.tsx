@@ -14,6 +14,7 @@ import {
   Field,
   Fields,
   Form,
+  LinkButton,
   type OtherPages,
   PageLinks,
   Question,
@@ -118,12 +119,8 @@ const PostItem: FC<{ post: OwnPost }> = ({ post }) => (
     <p class="muted">{post.file}</p>
     {!post.isDeleted && (
       <div class="actions">
-        <a class="button quiet" data-key="e" href={postPath("edit", post.file)}>
-          Edit<span class="visually-hidden"> {nameOfPost(post)}</span>
-        </a>
-        <a class="button quiet" data-key="d" href={postPath("delete", post.file)}>
-          Delete<span class="visually-hidden"> {nameOfPost(post)}</span>
-        </a>
+        <LinkButton isQuiet data-key="e" href={postPath("edit", post.file)} label="Edit" about={nameOfPost(post)} />
+        <LinkButton isQuiet data-key="d" href={postPath("delete", post.file)} label="Delete" about={nameOfPost(post)} />
       </div>
     )}
   </li>
