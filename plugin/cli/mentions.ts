@@ -1,13 +1,6 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
 import { typed } from "../author/invocation.js";
-import {
-  blockSenders,
-  DECISIONS,
-  readSender,
-  SiteMentions,
-  unblockSenders,
-  verifyPending,
-} from "../author/mentions/site-mentions.js";
+import { DECISIONS, readSender, SiteMentions } from "../author/mentions/site-mentions.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import { type MentionState, readWords } from "../mentions/mention.js";
@@ -122,13 +115,13 @@ export const mentions = toCommand({
       usage: "ID|FEED|HOST...",
       help: "rejects everything from a source, such as the reader of a comment, and refuses what it sends from now on",
       words: oneOrMore(SOURCE),
-      run: decideSenders(blockSenders),
+      run: decideSenders("block"),
     }),
     unblock: action({
       usage: "ID|FEED|HOST...",
       help: "takes new mentions of a blocked source again",
       words: oneOrMore(SOURCE),
-      run: decideSenders(unblockSenders),
+      run: decideSenders("unblock"),
     }),
     blocked: action({
       usage: "[--json]",
@@ -143,7 +136,7 @@ export const mentions = toCommand({
     verify: action({
       help: "verifies pending mentions now",
       run: async (values, _, terminal) =>
-        reportOutcome(await verifyPending(await SiteMentions.open(values, terminal)), terminal),
+        reportOutcome(await (await SiteMentions.open(values, terminal)).verify(), terminal),
     }),
     export: action({
       help: "prints all mentions as JSON",
@@ -235,14 +228,14 @@ async function isDeletionConfirmed(sources: readonly string[], terminal: Termina
   throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
 }
 
-function decideSenders(decide: typeof blockSenders) {
+function decideSenders(action: "block" | "unblock") {
   return async (values: Values, names: string[], terminal: Terminal): Promise<number> => {
     const site = await SiteMentions.open(values, terminal);
     const toSender = async (name: string) => {
       const decision = DECISION.parse(name);
       return decision ? readSender(await findMention(decision.id, site)) : name;
     };
-    return reportOutcome(await decide(await Promise.all(names.map(toSender)), site), terminal);
+    return reportOutcome(await site[action](await Promise.all(names.map(toSender))), terminal);
   };
 }
 

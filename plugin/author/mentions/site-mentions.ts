@@ -34,6 +34,14 @@ const IMPORT_LENGTH = 250_000;
 /** A mention, and the version that the author has seen; `null` for any version, which the option `moderate` refuses. */
 type Decided = Pick<ManagedMention, "id" | "version">;
 
+type DecisionChange = Record<"from" | "to", MentionState>;
+
+export const DECISIONS: Readonly<Record<MentionState, string>> = {
+  shown: "Approved",
+  rejected: "Rejected",
+  held: "Held again",
+};
+
 /** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
 export class SiteMentions {
   private constructor(
@@ -120,13 +128,57 @@ export class SiteMentions {
   }
 
   /**
-   * Rejects all mentions from a feed or a host, and refuses new ones.
+   * Shows a mention, hides it permanently, or holds it for another decision.
    *
-   * @param state - `held` takes that back for new ones
-   * @returns how many were shown or held
+   * @param from - its state, which undoing restores
+   * @throws TwtxtError as {@link decide}
    */
-  async block(source: string, state: "rejected" | "held" = "rejected"): Promise<number> {
-    return (await this.#ask(Rejected, "POST", `?source=${encodeURIComponent(source)}`, { state })).rejected;
+  async decideOne(mention: Decided, { from, to }: DecisionChange): Promise<Outcome> {
+    const decided = await this.decide(mention, to);
+    const { author, source } = decided;
+    return {
+      text: `${DECISIONS[to]}: the mention by ${author?.name || source}.`,
+      undo: () => this.decideOne(decided, { from: to, to: from }),
+    };
+  }
+
+  /** Decides about several mentions. One that has changed since it was listed stays as it is. */
+  async decideMany(mentions: readonly Decided[], { from, to }: DecisionChange): Promise<Outcome> {
+    const decided: ManagedMention[] = [];
+    for (const mention of mentions) {
+      const isChanged = ifTwtxtError(() => null, "precondition-failed", "not-found");
+      const answer = await this.decide(mention, to).catch(isChanged);
+      if (answer) decided.push(answer);
+    }
+    const changed = mentions.length - decided.length;
+    const others =
+      changed === 0 ? "" : ` ${counted(changed, "other has", "others have")} changed since, and stayed as before.`;
+    return {
+      text: `${DECISIONS[to]}: ${counted(decided.length, "mention")}.${others}`,
+      ...(decided.length === 0 && { isFailure: true }),
+      undo: () => this.decideMany(decided, { from: to, to: from }),
+    };
+  }
+
+  /** Rejects what senders have sent, and refuses what they will send. @param senders - hosts and feeds */
+  async block(senders: readonly string[]): Promise<Outcome> {
+    const count = await this.#decideSenders(senders, "rejected");
+    return { text: `Blocked. ${count} rejected.`, undo: () => this.unblock(senders) };
+  }
+
+  /** Takes new mentions of senders again. What was rejected stays rejected. */
+  async unblock(senders: readonly string[]): Promise<Outcome> {
+    await this.#decideSenders(senders, "held");
+    return { text: "No longer blocked. What was rejected stays in the list of rejected mentions." };
+  }
+
+  /** @returns how many mentions were shown or held, and are rejected now */
+  async #decideSenders(senders: readonly string[], state: "rejected" | "held"): Promise<number> {
+    let count = 0;
+    for (const sender of senders) {
+      count += (await this.#ask(Rejected, "POST", `?source=${encodeURIComponent(sender)}`, { state })).rejected;
+    }
+    return count;
   }
 
   /** The sources that are blocked, besides those of the option. */
@@ -134,8 +186,11 @@ export class SiteMentions {
     return (await this.page("rejected", null, 1)).blocked;
   }
 
-  async verify(): Promise<VerifiedPending> {
-    return this.#ask(VerifiedPending, "POST", "/verify");
+  /** Verifies pending mentions now. */
+  async verify(): Promise<Outcome> {
+    const { kept, dropped, waiting, threads } = await this.#ask(VerifiedPending, "POST", "/verify");
+    const read = threads === undefined ? "" : ` ${counted(threads, "thread")} read on other networks.`;
+    return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.${read}` };
   }
 
   /**
@@ -213,75 +268,8 @@ export async function shownMentions(
   return newest.slice(0, MAX_MENTIONS);
 }
 
-export const DECISIONS: Readonly<Record<MentionState, string>> = {
-  shown: "Approved",
-  rejected: "Rejected",
-  held: "Held again",
-};
-
-/**
- * Shows a mention, hides it permanently, or holds it for another decision.
- *
- * @param from - its state, which undoing restores
- * @throws TwtxtError as {@link SiteMentions.decide}
- */
-export async function decideMention(
-  mention: Pick<ManagedMention, "id" | "version">,
-  { from, to }: Record<"from" | "to", MentionState>,
-  site: SiteMentions,
-): Promise<Outcome> {
-  const decided = await site.decide(mention, to);
-  const { author, source } = decided;
-  return {
-    text: `${DECISIONS[to]}: the mention by ${author?.name || source}.`,
-    undo: () => decideMention(decided, { from: to, to: from }, site),
-  };
-}
-
-/** Decides about several mentions. One that has changed since it was listed stays as it is. */
-export async function decideMentions(
-  mentions: readonly Decided[],
-  { from, to }: Record<"from" | "to", MentionState>,
-  site: SiteMentions,
-): Promise<Outcome> {
-  const decided: ManagedMention[] = [];
-  let changed = 0;
-  for (const mention of mentions) {
-    const isChanged = ifTwtxtError(() => null, "precondition-failed", "not-found");
-    const answer = await site.decide(mention, to).catch(isChanged);
-    if (answer) decided.push(answer);
-    else changed += 1;
-  }
-  const others =
-    changed === 0 ? "" : ` ${counted(changed, "other has", "others have")} changed since, and stayed as before.`;
-  return {
-    text: `${DECISIONS[to]}: ${counted(decided.length, "mention")}.${others}`,
-    ...(decided.length === 0 && { isFailure: true }),
-    undo: () => decideMentions(decided, { from: to, to: from }, site),
-  };
-}
-
 /** Where a mention comes from, as its sender can be blocked: a host, an account of a network, or the feed of a guest at this site. */
 export function readSender({ source, author, copy }: Pick<ManagedMention, "source" | "author" | "copy">): string {
   if (author && (author.guest || copy !== undefined)) return author.url;
   return isFeedUrl(source) ? new URL(source).hostname : source;
-}
-
-/** Rejects what senders have sent, and refuses what they will send. @param senders - hosts and feeds */
-export async function blockSenders(senders: readonly string[], site: SiteMentions): Promise<Outcome> {
-  let count = 0;
-  for (const sender of senders) count += await site.block(sender);
-  return { text: `Blocked. ${count} rejected.`, undo: () => unblockSenders(senders, site) };
-}
-
-/** Takes new mentions of senders again. What was rejected stays rejected. */
-export async function unblockSenders(senders: readonly string[], site: SiteMentions): Promise<Outcome> {
-  for (const sender of senders) await site.block(sender, "held");
-  return { text: "No longer blocked. What was rejected stays in the list of rejected mentions." };
-}
-
-export async function verifyPending(site: SiteMentions): Promise<Outcome> {
-  const { kept, dropped, waiting, threads } = await site.verify();
-  const read = threads === undefined ? "" : ` ${counted(threads, "thread")} read on other networks.`;
-  return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.${read}` };
 }

@@ -2,15 +2,7 @@
 import { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import {
-  blockSenders,
-  decideMention,
-  decideMentions,
-  readSender,
-  SiteMentions,
-  unblockSenders,
-  verifyPending,
-} from "../../author/mentions/site-mentions.js";
+import { readSender, SiteMentions } from "../../author/mentions/site-mentions.js";
 import { loadSite } from "../../author/site.js";
 import { openSiteData } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
@@ -68,7 +60,7 @@ export const mentionsRoom: CreateRoom = (context) => {
   const findTab = ({ state }: FormFields) => toTab(parseState(state));
   notices.addForm(routes, "/decide", findTab, async ({ id = "", version = "", state, to }) => {
     const change = { from: parseState(state), to: parseState(to) };
-    return decideMention({ id, version: version || null }, change, await open());
+    return (await open()).decideOne({ id, version: version || null }, change);
   });
   notices.addForm(routes, "/decide-many", findTab, async ({ state, decision = "", ...fields }) => {
     const [to, which = "picked"] = decision.split(" ");
@@ -77,17 +69,17 @@ export const mentionsRoom: CreateRoom = (context) => {
     );
     if (mentions.length === 0) return { text: "Nothing is selected.", isFailure: true };
     const site = await open();
-    if (to !== "blocked") return decideMentions(mentions, { from: parseState(state), to: parseState(to) }, site);
+    if (to !== "blocked") return site.decideMany(mentions, { from: parseState(state), to: parseState(to) });
     const found = (await Promise.all(mentions.map(({ id }) => site.find(id)))).flat();
-    return blockSenders([...new Set(found.map(readSender))], site);
+    return site.block([...new Set(found.map(readSender))]);
   });
   notices.addForm(routes, "/forget", findTab, async ({ id = "" }) => {
     await (await open()).forget(id);
     return { text: "Forgotten. If it is sent again, it comes back." };
   });
-  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) => blockSenders([host], await open()));
-  notices.addForm(routes, "/unblock", toTab("rejected"), async ({ host = "" }) => unblockSenders([host], await open()));
-  notices.addForm(routes, "/verify", PATH, async () => verifyPending(await open()));
+  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) => (await open()).block([host]));
+  notices.addForm(routes, "/unblock", toTab("rejected"), async ({ host = "" }) => (await open()).unblock([host]));
+  notices.addForm(routes, "/verify", PATH, async () => (await open()).verify());
   return {
     title: "Mentions",
     path: PATH,
