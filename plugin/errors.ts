@@ -116,6 +116,17 @@ export function ifTwtxtError<T>(handle: (error: TwtxtError) => T, ...codes: Twtx
   };
 }
 
+/** For `catch`: as {@link ifTwtxtError}, throws the error with another message. */
+export function reworded(
+  toMessage: (error: TwtxtError) => string,
+  ...codes: TwtxtErrorCode[]
+): (error: unknown) => never {
+  const reword = (error: TwtxtError) => {
+    throw new TwtxtError(error.code, toMessage(error), { cause: error });
+  };
+  return ifTwtxtError(reword, ...codes);
+}
+
 /** Whether an error of the file system says that a file or its folder does not exist. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(Object(error).code);

@@ -4,7 +4,7 @@ import { misuse, typed } from "../author/invocation.js";
 import { createNetwork } from "../author/network.js";
 import { checkAccounts } from "../author/network-accounts.js";
 import { ifBuilt, loadSite } from "../author/site.js";
-import { ifTwtxtError, TwtxtError } from "../errors.js";
+import { reworded, TwtxtError } from "../errors.js";
 import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
 import { BLUESKY_URL } from "../mentions/networks/accounts.js";
 import { signInToMastodon } from "../mentions/networks/mastodon-posts.js";
@@ -82,9 +82,7 @@ async function askMastodon(given: string, site: string | undefined, values: Valu
   if (!canParseUrl(url))
     throw misuse(`${NAME} add`, "expected the URL of your server, such as https://mastodon.example.");
   const advise = (checked: string) =>
-    ifTwtxtError(({ code, message }) => {
-      throw new TwtxtError(code, `${message} Check ${checked}, and try again.`);
-    }, "source-refused");
+    reworded(({ message }) => `${message} Check ${checked}, and try again.`, "source-refused");
   const { origin } = new URL(url);
   const server = new NetworkServer(origin, { ask: createNetwork(values).ask, now: terminal.now });
   const { page, requestToken } = await signInToMastodon(server, site).catch(advise("the address of your server"));

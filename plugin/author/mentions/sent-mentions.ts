@@ -1,5 +1,5 @@
 // plugin/author/mentions/sent-mentions.ts: the mentions that the author's site sent: as the site tells them, or else as far as this machine knows, and in words.
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, type TwtxtError } from "../../errors.js";
 import { LedgerList } from "../../mentions/send/ledger.js";
 import { type LedgerCounts, type LedgerEntry, LedgerPage, OUTCOMES } from "../../mentions/send/ledger-records.js";
 import type { MentionReport } from "../../mentions/send/send-mention.js";
@@ -115,7 +115,7 @@ export async function askSiteState(
 ): Promise<{ state: SiteState; sent: SentMentions } | TwtxtError | null> {
   const { settings } = await publishedSite(await loadSite(machine, choice.settings));
   if (!settings.hasEndpoints) return null;
-  try {
+  const askSite = async () => {
     const { root, ask } = await openSiteApi("siteApi", choice, machine, { idleTimeoutMs: IDLE_TIMEOUT_MS });
     const get = async (path: string) => (await ask({ method: "GET", path })).json();
     const state = parseAnswer(SiteState, await get(""), root);
@@ -124,12 +124,8 @@ export async function askSiteState(
       return parseAnswer(LedgerPage, await get(path), root);
     };
     const counts = OUTCOMES.flatMap((outcome) => (state.sent[outcome] ? [[outcome, state.sent[outcome]]] : []));
-    return {
-      state,
-      sent: { counts: Object.fromEntries(counts), mentions: await readPages(read, { perPage: PAGE, most }) },
-    };
-  } catch (error) {
-    if (error instanceof TwtxtError) return error;
-    throw error;
-  }
+    const mentions = await readPages(read, { perPage: PAGE, most });
+    return { state, sent: { counts: Object.fromEntries(counts), mentions } };
+  };
+  return askSite().catch(ifTwtxtError((error) => error));
 }

@@ -1,7 +1,7 @@
 // plugin/author/messages/attachments.ts: the sealed files of messages: their lines in the text, storing, receiving and opening them.
 import { shortKey } from "../../blobs/blob.js";
 import { parseSharedUrl, type SharedUrl } from "../../blobs/client/download.js";
-import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { reworded, TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { readGuestKey } from "../../keys/guest.js";
 import type { MessageToSend } from "../../messages/send/send-message.js";
@@ -85,10 +85,9 @@ async function storeAttachment(file: SourceFile, recipients: readonly string[], 
   };
 }
 
-const ADVICE: Partial<Record<TwtxtErrorCode, string>> = {
-  "not-found": "Ask the sender to send the file again.",
-  unreachable: "Try again later.",
-};
+function addAdvice({ code, message }: TwtxtError): string {
+  return `${message} ${code === "not-found" ? "Ask the sender to send the file again." : "Try again later."}`;
+}
 
 /**
  * Receives a file of a message, verifies that its owner stored it, and opens it.
@@ -103,18 +102,15 @@ export async function receiveAttachment(
   { choice, machine, signal }: Work,
 ) {
   const { identity } = await loadAuthor(choice, machine);
-  try {
+  const receive = async () => {
     const source =
       shared.owner === identity.publicKey
         ? await ownBlob(shared.key, await blobSite(choice, machine, signal), machine)
         : await sharedBlob(shared, choice, machine, signal);
     const file = await receiveFile(source, { opens: true });
-    return await readContents(file, signers, shared.url).finally(file.draft.clear);
-  } catch (error) {
-    const advice = error instanceof TwtxtError ? ADVICE[error.code] : undefined;
-    if (!(error instanceof TwtxtError) || advice === undefined) throw error;
-    throw new TwtxtError(error.code, `${error.message} ${advice}`, { cause: error });
-  }
+    return readContents(file, signers, shared.url).finally(file.draft.clear);
+  };
+  return receive().catch(reworded(addAdvice, "not-found", "unreachable"));
 }
 
 async function readContents(

@@ -1,6 +1,6 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, messages opened with the author's keys, and actions about senders.
 import type { Clock } from "../../clock.js";
-import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { reworded, TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { siteApi } from "../../http/site-api.js";
 import { readDomain } from "../../keys/address.js";
@@ -139,13 +139,9 @@ export class Mailbox {
   /** Never the inbox of another key: on some brokers reading deletes messages. PROTOCOL 3.4 */
   async #publishedInbox(): Promise<string> {
     const { address, identity } = this.author;
-    const { key, endpoint } = await this.lookup(address).catch(
-      ifTwtxtError((error) => {
-        const todo = `If your site has no inbox yet, give it the option key: "${identity.publicKey}", build and deploy.`;
-        const message = `${error.message} Your inbox is looked up there. ${todo}`;
-        throw new TwtxtError(error.code, message, { cause: error });
-      }),
-    );
+    const todo = `If your site has no inbox yet, give it the option key: "${identity.publicKey}", build and deploy.`;
+    const explain = ({ message }: TwtxtError) => `${message} Your inbox is looked up there. ${todo}`;
+    const { key, endpoint } = await this.lookup(address).catch(reworded(explain));
     if (key === identity.publicKey) return endpoint;
     throw new TwtxtError(
       "key-changed",

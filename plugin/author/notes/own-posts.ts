@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { ifTwtxtError, orBadFile, TwtxtError } from "../../errors.js";
+import { ifTwtxtError, orBadFile, reworded, TwtxtError } from "../../errors.js";
 import { ifThere, readText, replaceText } from "../files.js";
 import type { Site } from "../site.js";
 import { readPost, writeField } from "./front-matter.js";
@@ -98,12 +98,9 @@ async function rewrite(
       "Another program has changed the post since the page was shown. Nothing was saved.",
     );
   }
-  const explain = (error: TwtxtError) => {
-    const message = `${file} was not changed: ${error.message}. Change it in your editor.`;
-    throw new TwtxtError(error.code, message, { cause: error });
-  };
+  const explain = ({ message }: TwtxtError) => `${file} was not changed: ${message}. Change it in your editor.`;
   const write = async () => replaceText(findPostFile(file, site), change(text, old));
-  await write().catch(ifTwtxtError(explain, "bad-front-matter"));
+  await write().catch(reworded(explain, "bad-front-matter"));
 }
 
 async function readPostText(file: string, site: Site): Promise<string> {

@@ -152,14 +152,10 @@ export class LiveTimeline {
   /** If the site does not answer, the mentions that were read before stay. */
   async #readMentions(signal: AbortSignal): Promise<void> {
     const { site, choice } = this.parts;
-    try {
-      const settings = (await this.#published())?.settings ?? site.settings;
-      this.#mentions = await shownMentions(settings, choice, signal);
-      this.mentionsFault = null;
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      this.mentionsFault = error.message;
-    }
+    const settings = (await this.#published())?.settings ?? site.settings;
+    const read = await shownMentions(settings, choice, signal).catch(ifTwtxtError((error) => error));
+    this.mentionsFault = read instanceof TwtxtError ? read.message : null;
+    if (!(read instanceof TwtxtError)) this.#mentions = read;
   }
 
   async #show(feeds: readonly FollowedFeed[]): Promise<void> {
