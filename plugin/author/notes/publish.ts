@@ -211,26 +211,23 @@ async function remoteBranch(git: Git): Promise<string> {
 /** A command waits for no lock of another one. */
 const LOCKED = /Unable to create '(.+\.lock)': File exists/;
 
-const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
+/** What to say about a remote, by what git says. */
+const ADVICE: readonly (readonly [pattern: RegExp, aboutRemote: string])[] = [
   [
     /\[rejected\]|non-fast-forward|fetch first/,
-    (remote) =>
-      `${remote} has commits that you do not have. Get them with git pull --rebase, then publish again. Your commit is kept.`,
+    "has commits that you do not have. Get them with git pull --rebase, then publish again.",
   ],
   [
     /\[remote rejected\]|hook declined/,
-    (remote) =>
-      `${remote} refused the push. The lines that start with "remote:" say why. Correct it, then publish again. Your commit is kept.`,
+    'refused the push. The lines that start with "remote:" say why. Correct it, then publish again.',
   ],
   [
     /terminal prompts disabled|could not read (?:Username|Password)|Authentication failed|Permission denied|Host key verification failed|error: 403/i,
-    (remote) =>
-      `${remote} does not accept your login, or git has to ask for a password. Run git push once in a terminal, and store the password with a credential helper or ssh-agent. Your commit is kept.`,
+    "does not accept your login, or git has to ask for a password. Run git push once in a terminal, and store the password with a credential helper or ssh-agent.",
   ],
   [
     /Could not resolve host|Connection (?:refused|timed out|reset)|unable to access|does not appear to be a git repository|Could not read from remote/i,
-    (remote) =>
-      `${remote} cannot be reached. Check your network and git remote --verbose, then publish again. Your commit is kept.`,
+    "cannot be reached. Check your network and git remote --verbose, then publish again.",
   ],
 ];
 
@@ -241,10 +238,10 @@ function describeFailure(action: string, output: string, remote: string): string
     return `Another git command is running in the repository, or one was killed. Wait until it ends; if there is none, delete ${lock}, then publish again. ${kept}`;
   }
   if (action === "push") {
-    const known = ADVICE.find(([pattern]) => pattern.test(output));
-    return known
-      ? known[1](remote)
-      : "git push failed; its output says why. A hook of your repository (pre-push) may refuse it. Correct it, then publish again. Your commit is kept.";
+    const [, advice = null] = ADVICE.find(([pattern]) => pattern.test(output)) ?? [];
+    const hook = "A hook of your repository (pre-push) may refuse it. Correct it, then publish again.";
+    const why = advice === null ? `git push failed; its output says why. ${hook}` : `${remote} ${advice}`;
+    return `${why} Your commit is kept.`;
   }
   if (action === "commit" && !/^fatal:/m.test(output)) {
     return "git commit failed; its output says why. A hook of your repository (pre-commit or commit-msg) may refuse it. Correct it, then publish again. Nothing was published.";

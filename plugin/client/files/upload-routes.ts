@@ -46,26 +46,23 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
   routes.post("/uploads/:id/:action", (c) =>
     notices.act(c, PATH, async () => {
       const { id, action } = c.req.param();
-      const known = ACTIONS.get(action);
-      if (!known) throw new TwtxtError("not-found", "There is no such action.");
+      const [done, run] = ACTIONS.get(action) ?? [];
+      if (!run) throw new TwtxtError("not-found", "There is no such action.");
       const upload = uploads.find(id);
-      await known.run(upload, uploads);
-      return { text: `${known.done} ${upload.choice.filename}.` };
+      await run(upload, uploads);
+      return { text: `${done} ${upload.choice.filename}.` };
     }),
   );
   return routes;
 }
 
-interface UploadAction {
-  done: string;
-  run(upload: Upload, uploads: Uploads): void | Promise<void>;
-}
+type UploadAction = (upload: Upload, uploads: Uploads) => void | Promise<void>;
 
-const ACTIONS: ReadonlyMap<string, UploadAction> = new Map([
-  ["pause", { done: "Paused", run: (upload) => upload.pause() }],
-  ["resume", { done: "Resumed", run: (upload, uploads) => uploads.retry(upload) }],
-  ["cancel", { done: "Cancelled", run: (upload, uploads) => uploads.cancel(upload) }],
-  ["retry", { done: "Retrying", run: (upload, uploads) => uploads.retry(upload) }],
+const ACTIONS = new Map<string, [done: string, run: UploadAction]>([
+  ["pause", ["Paused", (upload) => upload.pause()]],
+  ["resume", ["Resumed", (upload, uploads) => uploads.retry(upload)]],
+  ["cancel", ["Cancelled", (upload, uploads) => uploads.cancel(upload)]],
+  ["retry", ["Retrying", (upload, uploads) => uploads.retry(upload)]],
 ]);
 
 /** The choices in the fields of the form; private by default. */

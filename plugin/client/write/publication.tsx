@@ -19,9 +19,9 @@ const CHANGED = "Nothing was published: the repository has changed since the pag
 
 export async function publishPage(c: ClientRequest, context: ClientContext) {
   const post = { file: c.req.query("file") ?? "", hasFollow: c.req.query("follow") !== "no" };
-  const plan = await createPlan(post, context).catch(ifTwtxtError(({ message }) => message));
-  const page = typeof plan === "string" ? { plan: null, fault: plan } : { plan, fault: null };
-  return c.render(<PublishPage {...post} {...page} />, { title: "Publish" });
+  const toFault = ({ message }: TwtxtError) => ({ ...post, plan: null, fault: message });
+  const page = await planPost(post, context).catch(ifTwtxtError(toFault));
+  return c.render(<PublishPage {...page} />, { title: "Publish" });
 }
 
 /** Starts the commands that the page has shown, and no others. Leads to the publication, which goes on if its page is left. */
@@ -30,13 +30,12 @@ export async function runPublication(c: ClientRequest, publication: PublicationR
   const hasFollow = follow !== "no";
   return context.notices.orRedirect(c, publishPath(file, hasFollow), async () => {
     await publication.start(async () => {
-      const site = await loadSite(context.machine, context.choice.settings);
-      const plan = await createPlan({ file, hasFollow }, context).catch(ifTwtxtError(({ message }) => message));
-      if (typeof plan === "string" || formatShown(plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
+      const post = await planPost({ file, hasFollow }, context).catch(ifTwtxtError(() => null));
+      if (post === null || formatShown(post.plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
       const { machine } = context;
       const results = (add: (line: string) => void) =>
-        publish(plan, { site, machine, onCommand: ({ shown }) => add(`$ ${shown}`), onOutput: add });
-      return { subject: { file, hasFollow, plan, site }, results };
+        publish(post.plan, { ...post, machine, onCommand: ({ shown }) => add(`$ ${shown}`), onOutput: add });
+      return { subject: post, results };
     });
     if (publication.isRunning && publication.subject?.file !== file) {
       throw new TwtxtError("bad-usage", `${file} is not published yet: another post is. Publish it after that.`);
@@ -62,19 +61,16 @@ export async function endPublication(publication: PublicationRun, { machine }: C
 }
 
 /** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */
-async function createPlan(
-  { file: name, hasFollow }: { file: string; hasFollow: boolean },
-  context: ClientContext,
-): Promise<Publication> {
-  const site = await loadSite(context.machine, context.choice.settings);
-  const file = findPostFile(name, site);
-  return planPublication(await publishableNote(file), { hasFollow, site, machine: context.machine });
+async function planPost(post: PostChoice, { machine, choice }: ClientContext): Promise<PlannedPost> {
+  const site = await loadSite(machine, choice.settings);
+  const note = await publishableNote(findPostFile(post.file, site));
+  return { ...post, site, plan: await planPublication(note, { ...post, site, machine }) };
 }
 
-type PublishProps = Pick<PlannedPost, "file" | "hasFollow"> & { plan: Publication | null; fault: string | null };
+type PublishProps = PostChoice & { plan: Publication | null; fault?: string };
 
-/** @param fault - why git cannot publish, and what to do; `null` if it can */
-const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) => (
+/** @param fault - why git cannot publish, and what to do */
+const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault = null }) => (
   <>
     <p>
       The post is in <code>{file}</code>.
@@ -122,10 +118,13 @@ const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = (
   </p>
 );
 
-interface PlannedPost {
+interface PostChoice {
   /** From the root of the site. */
   file: string;
   hasFollow: boolean;
+}
+
+interface PlannedPost extends PostChoice {
   plan: Publication;
   site: Site;
 }
