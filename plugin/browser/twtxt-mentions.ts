@@ -19,7 +19,7 @@ import { shownMention, unreadList } from "../site/timeline-markup.js";
 import { pageParsed } from "./page-parsed.js";
 import { type NewestMentions, readNewest, readTimeline } from "./site-json.js";
 import { readHtml, toDom } from "./to-dom.js";
-import { findItems, type Item, updateList, updateLists } from "./update-list.js";
+import { findItems, type Item, type KnownItems, updateList, updateLists } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 60_000;
@@ -157,11 +157,7 @@ class TwtxtMentions extends HTMLElement {
   }
 
   /** Shows the newest of all mentions. Those older than the last one of this page belong to the next page. */
-  #showList(
-    mentions: ReadonlyMap<string, PublicMention>,
-    known: ReadonlyMap<string, HTMLElement>,
-    context: MentionContext,
-  ): void {
+  #showList(mentions: ReadonlyMap<string, PublicMention>, known: KnownItems, context: MentionContext): void {
     const last = [...known.values()].at(-1)?.dataset.received ?? "";
     const shown = [...mentions].filter(([, { received }]) => received >= last);
     const items = shown.map(([key]) => createItem(key, mentions, context));
@@ -171,7 +167,7 @@ class TwtxtMentions extends HTMLElement {
   #showPart(
     { name, form }: (typeof PARTS)[number],
     items: readonly Item[],
-    known: ReadonlyMap<string, HTMLElement>,
+    known: KnownItems,
     context: MentionContext,
   ): void {
     const created = toDom(partMarkup(name, [], 0, context));
@@ -227,11 +223,14 @@ class TwtxtMentions extends HTMLElement {
   }
 }
 
+/** By key. */
+type ShownMentions = ReadonlyMap<string, ShownMention>;
+
 /** An item that stays as the page has it, with its key. */
 type KeptItem = readonly [key: string, item: HTMLElement];
 
 /** The items of these feeds in a timeline, with the own twts of the same conversations. */
-function itemsOfFeeds(feeds: readonly { url: string }[], known: ReadonlyMap<string, HTMLElement>): KeptItem[] {
+function itemsOfFeeds(feeds: readonly { url: string }[], known: KnownItems): KeptItem[] {
   const findConversation = (item: HTMLElement) => item.closest(".twtxt-mentions > li");
   const isOfFeeds = ({ dataset: { source = "" } }: HTMLElement) =>
     feeds.some(({ url }) => source.startsWith(`${url}#`));
@@ -260,23 +259,14 @@ function listKeys({ entry, replies }: Thread<Entry>): string[] {
   return [entry.key, ...replies.flatMap(listKeys)];
 }
 
-function createItems(
-  threads: readonly Thread<Entry>[],
-  mentions: ReadonlyMap<string, ShownMention>,
-  context: MentionContext,
-): Item[] {
+function createItems(threads: readonly Thread<Entry>[], mentions: ShownMentions, context: MentionContext): Item[] {
   return threads.map(({ entry, replies }) =>
     createItem(entry.key, mentions, context, createItems(replies, mentions, context)),
   );
 }
 
 /** An item with its mention as it was just read. An item without one stays as the page has it. */
-function createItem(
-  key: string,
-  mentions: ReadonlyMap<string, ShownMention>,
-  context: MentionContext,
-  replies: readonly Item[] = [],
-): Item {
+function createItem(key: string, mentions: ShownMentions, context: MentionContext, replies: Item[] = []): Item {
   const mention = mentions.get(key);
   const created = mention ? toDom(mentionItem(mention, context)) : null;
   return { key, created, isRemoved: mention?.isRemoved === true, replies };

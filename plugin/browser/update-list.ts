@@ -15,6 +15,9 @@ export interface Item {
   replies: readonly Item[];
 }
 
+/** All items of a page by their keys. They may be in several lists. */
+export type KnownItems = ReadonlyMap<string, HTMLElement>;
+
 const ITEM = "li[data-source]";
 const LIST = ":is(.twtxt-mentions, .twtxt-names, .twtxt-thread)";
 
@@ -26,17 +29,8 @@ export function findItems(parent: Element): Map<string, HTMLElement> {
   return new Map([...items].map((item) => [mentionKey(item.dataset), item]));
 }
 
-/**
- * Gives a list these items, in order, with their replies. Unchanged items are not replaced, so they keep focus and selection.
- *
- * @param known - all items of the page, which may be in other lists
- */
-export function updateList(
-  list: Element,
-  items: readonly Item[],
-  known: ReadonlyMap<string, HTMLElement>,
-  words: Words,
-): void {
+/** Gives a list these items, in order, with their replies. Unchanged items are not replaced, so they keep focus and selection. */
+export function updateList(list: Element, items: readonly Item[], known: KnownItems, words: Words): void {
   let previous: Element | null = null;
   for (const { key, created, replies } of items) {
     const item = updatedItem(known.get(key), created);
@@ -58,7 +52,7 @@ export function updateList(
 export function updateLists(
   parent: Element,
   items: readonly Item[],
-  known: ReadonlyMap<string, HTMLElement>,
+  known: KnownItems,
   { form, words, create }: { form: ListForm; words: Words; create(): MarkupElement },
 ): void {
   const { shown, folded } = divideList(items, form, (item) => countMentions([item]));
