@@ -1,23 +1,24 @@
 // plugin/feed/followers.ts: followers of a feed, from the User-Agent of their clients.
+import * as v from "valibot";
 import { compareTexts } from "../groups.js";
 import { canParseUrl } from "../url.js";
 import { isNick } from "./mention.js";
 
-/** A follower, or a client that reads a feed for several followers. */
-export interface Follower {
+export const FOLLOWER = v.object({
   /** `null` for a client of several followers. */
-  nick: string | null;
+  nick: v.nullable(v.string()),
   /** The follower's feed, or the page that lists the client's followers. */
-  url: string;
+  url: v.string(),
   /** Name and version of the client. */
-  client: string;
-}
+  client: v.string(),
+  /** The times of the first and the last request, `YYYY-MM-DDThh:mm:ssZ`. */
+  firstSeen: v.string(),
+  lastSeen: v.string(),
+});
 
-/** A follower with the times of the first and the last request, `YYYY-MM-DDThh:mm:ssZ`. */
-export interface SeenFollower extends Follower {
-  firstSeen: string;
-  lastSeen: string;
-}
+export type SeenFollower = v.InferOutput<typeof FOLLOWER>;
+/** A follower, or a client that reads a feed for several followers. */
+export type Follower = Omit<SeenFollower, "firstSeen" | "lastSeen">;
 
 const MAX_LENGTH = 1000;
 const ONE = /^(\S{1,100}) \(\+(https?:\/\/[^\s;]+); @([^\s;)]+)\)/;

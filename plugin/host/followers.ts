@@ -1,7 +1,7 @@
 // plugin/host/followers.ts: remembers who reads the feed of a site, by the User-Agent of their clients.
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
-import { FollowerList, parseFollower, type SeenFollower } from "../feed/followers.js";
+import { FOLLOWER, FollowerList, parseFollower, type SeenFollower } from "../feed/followers.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import { listNetworks, SHARES } from "../http/client-networks.js";
 import { isPublicHost } from "../http/public-address.js";
@@ -16,13 +16,6 @@ const MAX_NETWORKS = 10_000;
 /** Milliseconds after which a new follower is stored. */
 const PAUSE_MS = 60_000;
 
-const FOLLOWER = v.object({
-  nick: v.nullable(v.string()),
-  url: v.string(),
-  client: v.string(),
-  firstSeen: v.string(),
-  lastSeen: v.string(),
-});
 const STORED = v.object({ followers: v.array(FOLLOWER) });
 
 /** The followers of a site, the most recently seen first. @throws TwtxtError `store-failed` */
