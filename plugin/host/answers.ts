@@ -13,8 +13,7 @@ import { readValue, type ServiceOptions, SMTP_URL } from "./service-options.js";
 import { attempt } from "./work.js";
 
 export function openReaders({ store, now }: Pick<ServiceOptions, "store" | "now">) {
-  const limits = { messages: MAX_CONFIRMATIONS, bytes: Number.POSITIVE_INFINITY };
-  const shares = new DailyShares({ store, now, limits, root: "answers" });
+  const shares = new DailyShares({ store, now, limits: { messages: MAX_CONFIRMATIONS }, root: "answers" });
   return { shares, readers: new AnswerReaders({ store, now, shares }) };
 }
 

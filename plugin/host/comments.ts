@@ -29,8 +29,7 @@ export function commentServices(site: ServiceOptions, { onStored, cacheTag, answ
   const { settings, pages, store, now, authority, log } = site;
   const options = settings.mentions.comments;
   if (!options) throw new Error("The option mentions.comments is off.");
-  const limits = { messages: options.perDay, bytes: Number.POSITIVE_INFINITY };
-  const shares = new DailyShares({ store, now, limits, root: "comments" });
+  const shares = new DailyShares({ store, now, limits: { messages: options.perDay }, root: "comments" });
   const { nick, urls } = settings;
   const comments = new Comments({ ...parts, options, pages, shares, store, now, nick, guestFeeds: urls.guestFeeds });
   return {

@@ -19,7 +19,8 @@ interface DailyShareOptions {
   now: Clock;
   /** What the places are part of: the start of the keys. */
   root: string;
-  limits: { messages: number; bytes: number };
+  /** Default of `bytes`: no limit. */
+  limits: { messages: number; bytes?: number };
 }
 
 /** Where the items of one network in a place are counted, on one day. */
@@ -90,9 +91,9 @@ export class DailyShares {
 
   /** Whether a share may contain so much. One item a day is always allowed, however small the place. */
   isWithin({ count, bytes }: { count: number; bytes: number }, { shares }: SenderFolder): boolean {
-    const { limits } = this.options;
+    const { messages, bytes: most = Number.POSITIVE_INFINITY } = this.options.limits;
     const part = shares / SHARES;
-    return count <= 1 || (count <= limits.messages * part && bytes <= limits.bytes * part);
+    return count <= 1 || (count <= messages * part && bytes <= most * part);
   }
 
   /** Records an item durably. @param size - in bytes */
