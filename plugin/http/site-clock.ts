@@ -14,17 +14,14 @@ const MAX_CORRECTION = 3600 + CLOCK_SKEW;
 
 /** The clock of a site, as far as it is known. */
 export class SiteClock {
-  readonly #now: Clock;
   #offsetMs = 0;
 
-  /** @param now - the clock of this machine */
-  constructor(now: Clock) {
-    this.#now = now;
-  }
+  /** @param machine - the clock of this machine */
+  constructor(private readonly machine: Clock) {}
 
   /** Milliseconds since 1970, for signatures. */
   now(): number {
-    return this.#now() + this.#offsetMs;
+    return this.machine() + this.#offsetMs;
   }
 
   /**
@@ -35,7 +32,7 @@ export class SiteClock {
    */
   correct(date: string | null): boolean {
     const time = Date.parse(date ?? "");
-    const offset = time - this.#now();
+    const offset = time - this.machine();
     const isUseful = Math.abs(time - this.now()) > CLOCK_SKEW * 1000 && Math.abs(offset) <= MAX_CORRECTION * 1000;
     if (isUseful) this.#offsetMs = offset;
     return isUseful;
@@ -44,8 +41,8 @@ export class SiteClock {
   /** Both times, in a sentence; empty if they hardly differ. @param date - the header `Date` */
   compare(date: string | null): string {
     const time = Date.parse(date ?? "");
-    if (!(Math.abs(time - this.#now()) > CLOCK_SKEW * 1000)) return "";
-    return ` The clock of this machine says ${formatTime(this.#now())}, that of the site ${formatTime(time)}: set the wrong one.`;
+    if (!(Math.abs(time - this.machine()) > CLOCK_SKEW * 1000)) return "";
+    return ` The clock of this machine says ${formatTime(this.machine())}, that of the site ${formatTime(time)}: set the wrong one.`;
   }
 }
 

@@ -54,18 +54,10 @@ export interface ArchiveSource {
 /** Writes an archive as a stream while values are added. */
 export class ArchiveWriter implements CopyTarget {
   readonly #packer = createTarPacker();
-  readonly #sums = new Map<string, string>();
-  #bytes = 0;
-
-  /** Total size of the added values in bytes. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** The SHA-256 of each valid value in hex, by key. */
-  get sums(): ReadonlyMap<string, string> {
-    return this.#sums;
-  }
+  readonly sums = new Map<string, string>();
+  /** Total size of the added values in bytes. */
+  bytes = 0;
 
   /** The bytes of the archive. @param addAll - adds all values; its errors end the stream */
   stream(about: About, addAll: () => Promise<void>): AsyncIterable<Uint8Array> {
@@ -73,7 +65,7 @@ export class ArchiveWriter implements CopyTarget {
     const work = async () => {
       await this.#write(ABOUT, Buffer.from(`${JSON.stringify({ version: 1, ...about }, null, 2)}\n`));
       await addAll();
-      const sums = [...this.#sums].map(([key, sha256]) => `${sha256}  ${FOLDER}${key}\n`);
+      const sums = [...this.sums].map(([key, sha256]) => `${sha256}  ${FOLDER}${key}\n`);
       await this.#write(SUMS, Buffer.from(sums.join("")));
       controller.finalize();
     };
@@ -86,7 +78,7 @@ export class ArchiveWriter implements CopyTarget {
   }
 
   has(key: string): boolean {
-    return this.#sums.has(key);
+    return this.sums.has(key);
   }
 
   async add(key: string, { size, open }: Value): Promise<boolean> {
@@ -96,13 +88,13 @@ export class ArchiveWriter implements CopyTarget {
     const entry = this.#packer.controller.add({ name: FOLDER + key, size, mode: MODE }).getWriter();
     for await (const chunk of meter.pass(chunks)) await entry.write(chunk);
     await entry.close();
-    this.#sums.set(key, meter.sha256());
-    this.#bytes += size;
+    this.sums.set(key, meter.sha256());
+    this.bytes += size;
     return true;
   }
 
   drop(prefix: string): void {
-    for (const key of [...this.#sums.keys()]) if (key.startsWith(prefix)) this.#sums.delete(key);
+    for (const key of [...this.sums.keys()]) if (key.startsWith(prefix)) this.sums.delete(key);
   }
 
   async #write(name: string, bytes: Uint8Array): Promise<void> {

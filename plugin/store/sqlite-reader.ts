@@ -26,7 +26,7 @@ export interface ReaderOptions {
 }
 
 export class SqliteReader {
-  constructor(private readonly options: ReaderOptions) {}
+  constructor(protected readonly options: ReaderOptions) {}
 
   async get(key: string): Promise<StoredValue | null> {
     checkKey(key);

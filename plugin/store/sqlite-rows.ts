@@ -1,4 +1,5 @@
 // plugin/store/sqlite-rows.ts: the table of a store, one row for each key, and statements on it.
+import { remember } from "../groups.js";
 import { FORMAT } from "./format.js";
 import type { Database, SqlRow, SqlValue, Statement } from "./sqlite-driver.js";
 import type { FolderSurvey, ListRange } from "./store.js";
@@ -150,12 +151,7 @@ export class Rows {
   }
 
   #prepared(sql: string): Statement {
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+    return remember(this.#statements, sql, () => this.database.prepare(sql));
   }
 
   #rollBack(): void {

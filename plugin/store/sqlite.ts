@@ -30,8 +30,6 @@ export interface StoreSnapshot extends Pick<StreamingStore, "get" | "read" | "ke
 
 /** A store in a local folder of its own, which the first write creates. */
 export class SqliteStore extends SqliteReader implements StreamingStore {
-  readonly #root: string;
-  readonly #files: ValueFiles;
   readonly #connection: Connection;
   readonly #reserve: SpaceReserve;
   readonly #writes: WriteQueue;
@@ -42,19 +40,16 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   constructor(folder: string) {
     const root = resolve(folder);
-    const files = new ValueFiles(root);
     const connection = new Connection(root);
     const waitForTurn = createReadTurns();
     super({
       root,
-      files,
+      files: new ValueFiles(root),
       query: async (work) => {
         await waitForTurn();
         return connection.read(work);
       },
     });
-    this.#root = root;
-    this.#files = files;
     this.#connection = connection;
     this.#reserve = new SpaceReserve(root);
     this.#writes = new WriteQueue((steps) => this.#commit(steps), this.#reserve);
@@ -62,7 +57,7 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   async put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null> {
     checkKey(key);
-    return withStoreErrors(this.#root, async () => {
+    return withStoreErrors(this.options.root, async () => {
       if (bytes.length > ROW_BYTES) return this.#putFile(key, bytes, bytes.length, condition);
       return this.#change({ key, value: { bytes, file: null, size: bytes.length }, condition });
     });
@@ -71,7 +66,7 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
   async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
     checkKey(key);
     const isNew = { isNew: true } as const;
-    await withStoreErrors(this.#root, async () => {
+    await withStoreErrors(this.options.root, async () => {
       const etag = await (size > ROW_BYTES
         ? this.#putFile(key, chunks, size, isNew)
         : this.put(key, await concatChunks(chunks), isNew));
@@ -83,7 +78,7 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   async delete(key: string): Promise<void> {
     checkKey(key);
-    await withStoreErrors(this.#root, async () => {
+    await withStoreErrors(this.options.root, async () => {
       // A missing key needs no transaction, and no database.
       if (!(await this.#connection.read((rows) => rows.has(key)))) return;
       await this.#change({ key, value: null });
@@ -99,7 +94,7 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   /** Costs nothing unless the last write failed: then it tries another one. */
   async checkWritable(): Promise<void> {
-    await withStoreErrors(this.#root, async () => {
+    await withStoreErrors(this.options.root, async () => {
       await this.#reserve.checkSpace();
       if (!this.#hasFailed) return;
       await this.#change({ key: TRIAL, value: { bytes: new Uint8Array(), file: null, size: 0 } });
@@ -109,13 +104,13 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   /** The values as they are now; later changes by this or other processes do not show. */
   async snapshot(): Promise<StoreSnapshot> {
-    return withStoreErrors(this.#root, async () => {
+    return withStoreErrors(this.options.root, async () => {
       const isEmpty = (await this.#connection.read(() => false)) ?? true;
-      const release = isEmpty ? async () => {} : await this.#files.keepForSnapshot();
+      const release = isEmpty ? async () => {} : await this.options.files.keepForSnapshot();
       const rows = await this.#connection.openSnapshot();
       const reader = new SqliteReader({
-        root: this.#root,
-        files: this.#files,
+        root: this.options.root,
+        files: this.options.files,
         query: async (work) => rows && work(rows),
       });
       const close = async () => {
@@ -128,13 +123,14 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   /** Checks the structure of the database and the files of its values. @returns what is damaged; empty if nothing is */
   async check(): Promise<string[]> {
-    return withStoreErrors(this.#root, async () => {
+    return withStoreErrors(this.options.root, async () => {
       const found = (await this.#connection.read((rows) => rows.check())) ?? [];
       const missing: string[] = [];
       for (let after = ""; ; ) {
         const page = (await this.#connection.read((rows) => rows.listFiles(after, CHECKED_AT_ONCE))) ?? [];
         for (const { key, file, size } of page) {
-          if ((await this.#files.size(file)) !== size) missing.push(`the file files/${file} with the value of ${key}`);
+          if ((await this.options.files.size(file)) !== size)
+            missing.push(`the file files/${file} with the value of ${key}`);
         }
         if (page.length < CHECKED_AT_ONCE) return [...found, ...missing];
         after = page.at(-1)?.key ?? "";
@@ -166,9 +162,9 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
     condition: Condition | undefined,
   ): Promise<string | null> {
     await this.#reserve.checkSpace();
-    const file = await this.#files.write(bytes, size);
+    const file = await this.options.files.write(bytes, size);
     const etag = await this.#change({ key, value: { bytes: null, file, size }, condition });
-    if (etag === null) await this.#files.remove([file]);
+    if (etag === null) await this.options.files.remove([file]);
     return etag;
   }
 
@@ -178,7 +174,7 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
       throw error;
     });
     this.#hasFailed = false;
-    if (formerFile !== null) await this.#files.remove([formerFile]);
+    if (formerFile !== null) await this.options.files.remove([formerFile]);
     this.#sweeping ??= this.#sweep();
     return etag;
   }
@@ -189,9 +185,9 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
       this.#sweeping = null;
     }, SWEEP_INTERVAL_MS).unref();
     try {
-      const abandoned = this.#files.findAbandoned();
+      const abandoned = this.options.files.findAbandoned();
       const unused = await this.#connection.read((rows) => abandoned.filter((name) => !rows.hasFile(name)));
-      await this.#files.remove(unused ?? []);
+      await this.options.files.remove(unused ?? []);
     } catch {
       // They do no harm, and are found again.
     }

@@ -5,20 +5,21 @@ export class IdleLimit {
   /** Aborted at the timeout, by `end`, and by the given signals. */
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #idleMs: number;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param idleMs - the timeout in milliseconds */
-  constructor(idleMs: number, signals: readonly (AbortSignal | undefined)[] = []) {
-    this.#idleMs = idleMs;
+  constructor(
+    private readonly idleMs: number,
+    signals: readonly (AbortSignal | undefined)[] = [],
+  ) {
     this.signal = AbortSignal.any([this.#controller.signal, ...signals.filter((signal) => signal !== undefined)]);
   }
 
   start(): void {
     this.stop();
     this.#timer = setTimeout(() => {
-      this.#controller.abort(new Error(`no data for ${this.#idleMs / 1000} s`));
-    }, this.#idleMs);
+      this.#controller.abort(new Error(`no data for ${this.idleMs / 1000} s`));
+    }, this.idleMs);
   }
 
   stop(): void {

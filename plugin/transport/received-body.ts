@@ -3,8 +3,6 @@ import { Readable } from "node:stream";
 
 /** A response's body that takes all chunks when they arrive, up to its limit, and gives them to a reader of any speed. */
 export class ReceivedBody extends Readable {
-  readonly #maxBytes: number;
-  readonly #abort: (reason: Error) => void;
   /** The bytes that wait for the reader, `#waiting` of them. A chunk for each byte would take a hundred times the memory. */
   #buffer = Buffer.alloc(0);
   #waiting = 0;
@@ -13,10 +11,11 @@ export class ReceivedBody extends Readable {
   #isEnded = false;
   #error: Error | null = null;
 
-  constructor(maxBytes: number, abort: (reason: Error) => void) {
+  constructor(
+    private readonly maxBytes: number,
+    private readonly abort: (reason: Error) => void,
+  ) {
     super({ highWaterMark: 0 });
-    this.#maxBytes = maxBytes;
-    this.#abort = abort;
     // A reader gets it, but the body of a redirect has none.
     this.on("error", () => {});
   }
@@ -25,7 +24,7 @@ export class ReceivedBody extends Readable {
     if (this.#isEnded) return;
     this.#keep(chunk);
     this.#size += chunk.length;
-    if (this.#size > this.#maxBytes) this.#abort(new Error(`The response is larger than ${this.#maxBytes} bytes.`));
+    if (this.#size > this.maxBytes) this.abort(new Error(`The response is larger than ${this.maxBytes} bytes.`));
     else this.#pass();
   }
 
@@ -42,7 +41,7 @@ export class ReceivedBody extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    if (!this.#isEnded) this.#abort(error ?? new Error("The response is not needed."));
+    if (!this.#isEnded) this.abort(error ?? new Error("The response is not needed."));
     callback(error);
   }
 
