@@ -3,12 +3,7 @@
 /** Groups items by a key, in the order of their first items. */
 export function groupBy<K, T>(items: Iterable<T>, toKey: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = toKey(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
+  for (const item of items) remember(groups, toKey(item), () => []).push(item);
   return groups;
 }
 

@@ -2,6 +2,7 @@
 import PQueue from "p-queue";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { remember } from "../../groups.js";
 import type { Found, Lookup } from "./lookup.js";
 
 /**
@@ -42,9 +43,5 @@ export function createSenderLookup(look: Lookup, { now, patienceMs = PATIENCE_MS
     };
     return (isKnown ? known : strangers).add(lookUp).finally(() => underWay.delete(address));
   };
-  return (address, isKnown) => {
-    const looking = underWay.get(address) ?? begin(address, isKnown);
-    underWay.set(address, looking);
-    return looking;
-  };
+  return (address, isKnown) => remember(underWay, address, () => begin(address, isKnown));
 }
