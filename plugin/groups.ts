@@ -1,4 +1,4 @@
-// plugin/groups.ts: groups and order of items, and remembered values. Node.js has Map.groupBy from version 21 on.
+// plugin/groups.ts: groups, order and first ones of items, and remembered values. Node.js has Map.groupBy from version 21 on.
 
 /** Groups items by a key, in the order of their first items. */
 export function groupBy<K, T>(items: Iterable<T>, toKey: (item: T) => K): Map<K, T[]> {
@@ -46,6 +46,17 @@ export class RecentValues<Key, Value> {
     this.set(key, value);
     return value;
   }
+}
+
+/** The first items whose sizes add up to at most the limit; at least one item. */
+export function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
+  let size = 0;
+  const isBeyond = (item: T, i: number) => {
+    size += sizeOf(item);
+    return size > limit && i > 0;
+  };
+  const end = items.findIndex(isBeyond);
+  return items.slice(0, end < 0 ? items.length : end);
 }
 
 /** The order of two texts by their UTF-16 units, for `sort`. */

@@ -1,5 +1,6 @@
 // plugin/feed/author-pages.ts: the web pages that a feed names for its author and its twts.
-import { isSmallWeb, parseUrl } from "../url.js";
+import { parseUrl } from "../url.js";
+import { webUrlOrNull } from "../web-url.js";
 import type { FeedHeader } from "./feed.js";
 import { isMentionUrl } from "./mention.js";
 
@@ -57,10 +58,8 @@ function lastWord(text: string): string {
 
 /** @returns `null` for anything but the URL of a page on the feed's host, with or without a leading `www.` */
 function pageOnHost(url: string, feedUrl: string): string | null {
-  if (url.length > MAX_URL_LENGTH || isSmallWeb(url) || !isMentionUrl(url)) return null;
-  const { href, host, username, password } = new URL(url);
-  const isPlain = username === "" && password === "" && href.length <= MAX_URL_LENGTH;
-  return isPlain && bareHost(host) === bareHost(parseUrl(feedUrl).host) ? href : null;
+  const page = isMentionUrl(url) ? webUrlOrNull(url) : null;
+  return page !== null && bareHost(new URL(page).host) === bareHost(parseUrl(feedUrl).host) ? page : null;
 }
 
 function bareHost(host: string): string {

@@ -1,7 +1,7 @@
 // plugin/feed/followers.ts: followers of a feed, from the User-Agent of their clients.
 import * as v from "valibot";
 import { compareTexts } from "../groups.js";
-import { canParseUrl } from "../url.js";
+import { webUrlOrNull } from "../web-url.js";
 import { isNick } from "./mention.js";
 
 export const FOLLOWER = v.object({
@@ -43,9 +43,7 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 export function parseFollower(userAgent: string): Follower | null {
   if (userAgent.length > MAX_LENGTH) return null;
   const [, client, url, nick = null] = ONE.exec(userAgent) ?? SEVERAL.exec(userAgent) ?? [];
-  if (client === undefined || url === undefined || !canParseUrl(url)) return null;
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "") return null;
+  if (client === undefined || url === undefined || webUrlOrNull(url) === null) return null;
   return nick === null || isNick(nick) ? { nick, url, client } : null;
 }
 

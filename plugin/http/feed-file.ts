@@ -2,11 +2,11 @@
 import { readPrevious } from "../feed/archives.js";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../feed/feed.js";
 import { canParseUrl } from "../url.js";
+import { webUrlOrNull } from "../web-url.js";
 import { type TimeSlices, textPieces } from "./time-slices.js";
 
 /** Maximum size of a feed. PROTOCOL 6 */
 export const FEED_BYTES = 8 * 1024 * 1024;
-const MAX_URL_LENGTH = 2048;
 /** Characters of a feed that may contain its header. */
 const HEADER_LENGTH = 16 * 1024;
 
@@ -63,11 +63,9 @@ export function endpointInHeader({ webmention = [] }: FeedHeader, feedUrl: strin
 /** The first usable endpoint of a list, without fragment. @param base - resolves relative URLs */
 export function firstEndpoint(values: readonly string[], base: string): string | null {
   for (const value of values) {
-    if (value.length > MAX_URL_LENGTH || !canParseUrl(value, base)) continue;
-    const url = new URL(value, base);
-    url.hash = "";
-    const isWeb = url.protocol === "https:" || url.protocol === "http:";
-    if (isWeb && url.username === "" && url.password === "") return url.href;
+    // An empty one names the page itself.
+    const url = webUrlOrNull(value || base, base);
+    if (url !== null) return url.replace(/#.*$/s, "");
   }
   return null;
 }

@@ -1,4 +1,5 @@
 // plugin/site/folded-list.ts: long lists of mentions: the newest are shown, and the others unfold.
+import { firstWithin } from "../groups.js";
 import type { Words } from "../options/words.js";
 import { element, type MarkupElement } from "./html.js";
 
@@ -26,16 +27,12 @@ export function divideList<Item>(
   count: (item: Item) => number,
 ): Division<Item> {
   if (form === "names") return { shown: items.slice(0, SHOWN_NAMES), folded: items.slice(SHOWN_NAMES) };
-  const newest = form === "conversation" ? items.toReversed() : items;
-  let sum = 0;
-  const end = newest.findIndex((item, index) => {
-    sum += count(item);
-    return index > 0 && sum > SHOWN;
-  });
-  if (end < 0) return { shown: items, folded: [] };
-  return form === "conversation"
-    ? { shown: items.slice(-end), folded: items.slice(0, -end) }
-    : { shown: items.slice(0, end), folded: items.slice(end) };
+  if (form === "mentions") {
+    const shown = firstWithin(items, SHOWN, count);
+    return { shown, folded: items.slice(shown.length) };
+  }
+  const shown = firstWithin(items.toReversed(), SHOWN, count).toReversed();
+  return { shown, folded: items.slice(0, items.length - shown.length) };
 }
 
 /** The control that unfolds a list. It names the list's length. */

@@ -1,10 +1,9 @@
 // plugin/text/post-links.ts: links to other sites in the body of a post. PROTOCOL 2.3
-import { canParseUrl, isLoopback, withoutLastDots } from "../url.js";
+import { isLoopback, withoutLastDots } from "../url.js";
+import { webUrlOrNull } from "../web-url.js";
 import { ATTRIBUTES } from "./blob-links.js";
 
 export const MAX_LINKS = 50;
-
-const MAX_URL_LENGTH = 2048;
 
 /** Elements whose links are not links of the post. */
 const LEFT_OUT = "script|style|textarea|template|pre|code|nav";
@@ -47,8 +46,10 @@ export function linkFinder(settings: LinkingSite): FindLinks {
     const links = new Map<string, string>();
     for (const { groups } of html.matchAll(WHOLE_PAGE.test(html) ? TAGS_OF_PAGE : TAGS)) {
       const href = groups?.attributes === undefined ? null : readHref(groups.attributes);
-      const url = href === null ? null : parseUrl(href, settings.url);
-      if (href === null || url === null || !isSent(url)) continue;
+      const absolute = href !== null && ABSOLUTE.test(href) ? webUrlOrNull(href, settings.url) : null;
+      if (href === null || absolute === null) continue;
+      const url = new URL(absolute);
+      if (!isSent(url)) continue;
       const link = href.startsWith("//") || /\s/.test(href) ? url.href : href;
       url.hash = "";
       if (!links.has(url.href)) links.set(url.href, link);
@@ -70,13 +71,6 @@ function readHref(tag: string): string | null {
   const attributes = parseAttributes(tag);
   const isLeftOut = hasToken(attributes.get("class"), "u-mention") || hasToken(attributes.get("rel"), "ugc");
   return isLeftOut ? null : (attributes.get("href")?.trim() ?? null);
-}
-
-/** @returns `null` for a URL that is relative, too long, not http(s) or with a password */
-function parseUrl(href: string, siteUrl: string): URL | null {
-  if (!ABSOLUTE.test(href) || href.length > MAX_URL_LENGTH || !canParseUrl(href, siteUrl)) return null;
-  const url = new URL(href, siteUrl);
-  return url.username === "" && url.password === "" ? url : null;
 }
 
 /** The first attribute of each name counts. */

@@ -6,7 +6,7 @@ import { COMMENT_LENGTH, TRAP } from "../../site/comment-form.js";
 import { plainLines } from "../../site/plain-lines.js";
 import { cleanName, GUEST, isVisible } from "../../site/visible-name.js";
 import { canParseUrl } from "../../url.js";
-import { webUrlOrNull } from "../verify/source-text.js";
+import { webUrlOrNull } from "../../web-url.js";
 
 const TYPES = [FORM, "application/json"];
 const BODY_LIMIT = 32 * 1024;

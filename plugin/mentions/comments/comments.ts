@@ -189,7 +189,7 @@ export class Comments {
     const approved = own.filter(({ state }) => state === "shown").length;
     const links = contents.text.match(LINK)?.length ?? 0;
     const isHarmless = links <= MAX_LINKS && !namesBlocked(contents, moderation);
-    return !moderation.moderate && isSigned && options.trust > 0 && approved >= options.trust && isHarmless;
+    return !moderation.lists.moderate && isSigned && options.trust > 0 && approved >= options.trust && isHarmless;
   }
 
   /** Reserves a time that no other process gives to a comment of this guest: it identifies a twt in its feed. */

@@ -45,15 +45,11 @@ export interface Digest {
   refusals?: Record<string, string>;
 }
 
-/** What a notification tells about the mentioned pages, and how the author decides. */
-export interface NewsContext {
+/** How news is told, and how the author decides. */
+export interface DigestOptions {
   siteIndex: Pick<SiteIndex, "feedUrl" | "addTitle">;
   /** `null` if mentions are decided with a key only. */
   links: Pick<DecisionLinks, "format"> | null;
-}
-
-/** How news is told. */
-export interface DigestOptions extends NewsContext {
   /** Where the author sees all mentions: an absolute URL of the site. */
   page: string;
   /** Hours between two mails. */
@@ -65,14 +61,11 @@ export function decisionName(id: string, version: string | null): string {
   return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");
 }
 
-/**
- * Formats a digest as a mail. Its headers contain no untrusted text.
- *
- * @param page - URL of the page that shows all mentions
- */
-export function digestMail(news: Digest, page: string, context: NewsContext): Mail {
+/** Formats a digest as a mail. Its headers contain no untrusted text. */
+export function digestMail(news: Digest, options: Omit<DigestOptions, "digestHours">): Mail {
   const { id, mentions } = news;
-  const passages = mentions.slice(0, MAIL_LIMIT).map((mention) => formatPassage(mention, context));
+  const { page } = options;
+  const passages = mentions.slice(0, MAIL_LIMIT).map((mention) => formatPassage(mention, options));
   const more = mentions.length - passages.length;
   const close = more > 0 ? `And ${more} more. All of them: ${page}` : `All mentions: ${page}`;
   return {
@@ -82,7 +75,7 @@ export function digestMail(news: Digest, page: string, context: NewsContext): Ma
   };
 }
 
-export function digestNote(news: Digest, page: string, { links }: Pick<NewsContext, "links">): Note {
+export function digestNote(news: Digest, { page, links }: Pick<DigestOptions, "page" | "links">): Note {
   const { mentions } = news;
   const toLink = (mention: StoredMention) => (mention.state === "held" && links ? [links.format(mention)] : []);
   const lines = mentions.slice(0, NOTE_LIMIT).map((mention) => [formatLine(mention), ...toLink(mention)].join("\n"));
@@ -125,7 +118,10 @@ function inboxLines({ sealed, filling, refusals = {} }: Digest): string[] {
 }
 
 /** One mention with its quoted text. Every untrusted line is marked. */
-function formatPassage(mention: StoredMention, { siteIndex, links }: NewsContext): string {
+function formatPassage(
+  mention: StoredMention,
+  { siteIndex, links }: Pick<DigestOptions, "siteIndex" | "links">,
+): string {
   const { id, state } = mention;
   const command = `npx eleventy-twtxt mentions approve ${decisionName(id, toMentionVersion(mention))}`;
   return [
@@ -146,7 +142,7 @@ function formatLine(mention: StoredMention): string {
 /** What a mention says about a page, such as "Bob replied to A wooden boat". */
 export function formatHeadline(
   mention: StoredMention,
-  siteIndex: NewsContext["siteIndex"],
+  siteIndex: DigestOptions["siteIndex"],
   words: Words = ENGLISH,
 ): string {
   const sentence = describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, words);

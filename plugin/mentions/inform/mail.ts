@@ -1,10 +1,9 @@
 // plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
 import { later } from "../../later.js";
-import { canParseUrl, isLoopback } from "../../url.js";
+import { canParseUrl, decodePercent, isLoopback } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { type DigestOptions, digestMail, type Mail } from "./digest-text.js";
-import { decodeCredential } from "./webhook.js";
 
 const nodemailer = later(() => import("nodemailer"));
 
@@ -19,12 +18,12 @@ const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
  * @param url - `TWTXT_SMTP_URL`: see {@link mailSettings}
  * @param to - `TWTXT_MAIL_TO`
  */
-export function mailChannel(url: string, to: string, { page, digestHours, ...context }: DigestOptions): Channel {
+export function mailChannel(url: string, to: string, options: DigestOptions): Channel {
   return {
     name: "mail",
-    pauseHours: digestHours,
+    pauseHours: options.digestHours,
     async send(news) {
-      await sendMail(mailSettings(url, to), digestMail(news, page, context));
+      await sendMail(mailSettings(url, to), digestMail(news, options));
     },
   };
 }
@@ -74,7 +73,9 @@ async function sendMail(
   try {
     await transport.sendMail({ ...mail, from, to, headers: { "Auto-Submitted": "auto-generated", ...headers } });
   } catch (error) {
-    throw failure(error as Error, auth?.pass);
+    const line = (error as Error).message.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").slice(0, 300);
+    const why = auth?.pass ? line.replaceAll(auth.pass, "…") : line;
+    throw mailFailed(`The server of TWTXT_SMTP_URL did not accept the mail: ${why}`);
   }
 }
 
@@ -93,9 +94,12 @@ export function mailSettings(url: string, to: string) {
 }
 
 function serverSettings(url: string, otherwise: string) {
-  const { protocol, hostname: host, port, username, password, searchParams } = smtpUrl(url);
+  if (!canParseUrl(url)) throw badUrl();
+  const { protocol, hostname: host, port, username, password, pathname, hash, searchParams } = new URL(url);
+  const [user, pass] = [decodePercent(username), decodePercent(password)];
+  const isServer = /^smtps?:$/.test(protocol) && host !== "" && /^\/?$/.test(pathname) && hash === "";
+  if (!isServer || user === null || pass === null) throw badUrl();
   const secure = protocol === "smtps:";
-  const user = decodeCredential(username, badUrl);
   const from = searchParams.get("from") ?? (ADDRESS.test(user) ? user : otherwise);
   if (!ADDRESS.test(from))
     throw mailFailed('TWTXT_SMTP_URL: expected one address in "from", such as "alice@alice.example".');
@@ -104,17 +108,9 @@ function serverSettings(url: string, otherwise: string) {
     port: Number(port) || (secure ? 465 : 587),
     secure,
     requireTLS: !secure && !isLoopback(host),
-    auth: user === "" ? undefined : { user, pass: decodeCredential(password, badUrl) },
+    auth: user === "" ? undefined : { user, pass },
     from,
   };
-}
-
-function smtpUrl(text: string): URL {
-  const url = canParseUrl(text) ? new URL(text) : null;
-  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== "" && /^\/?$/.test(url.pathname) && url.hash === "") {
-    return url;
-  }
-  throw badUrl();
 }
 
 /** Does not repeat the URL, since it contains a password. */
@@ -122,12 +118,6 @@ function badUrl(): TwtxtError {
   return mailFailed(
     'TWTXT_SMTP_URL: expected a URL such as "smtps://user:password@mail.example", user and password percent-encoded ("%40" for "@").',
   );
-}
-
-function failure(error: Error, password: string | undefined): TwtxtError {
-  const line = error.message.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").slice(0, 300);
-  const why = password ? line.replaceAll(password, "…") : line;
-  return mailFailed(`The server of TWTXT_SMTP_URL did not accept the mail: ${why}`);
 }
 
 function mailFailed(message: string): TwtxtError {

@@ -4,12 +4,12 @@ import { formatFeed } from "../../feed/feed.js";
 import { adjustForPeers } from "../../feed/peers.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
-import { groupBy } from "../../groups.js";
+import { firstWithin, groupBy } from "../../groups.js";
 import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } from "../../http/respond.js";
 import { checkSecret, isSameSecret } from "../../http/secret.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
-import { firstWithin, newestFirst } from "../receive/sorted-lists.js";
+import { newestFirst } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
 import { plainName, quoteExcerpt } from "../verify/source-text.js";
 

@@ -1,9 +1,9 @@
 // plugin/mentions/inform/ntfy.ts: notifications on a phone through ntfy, published as JSON.
 import { TwtxtError } from "../../errors.js";
-import { canParseUrl } from "../../url.js";
+import { canParseUrl, decodePercent } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { type Digest, type DigestOptions, digestNote } from "./digest-text.js";
-import { decodeCredential, postHook } from "./webhook.js";
+import { postHook } from "./webhook.js";
 
 const VARIABLE = "TWTXT_NTFY_URL";
 const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
@@ -14,13 +14,13 @@ const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
  * @param url - `TWTXT_NTFY_URL`: see {@link ntfyTopic}
  * @see docs.ntfy.sh/publish
  */
-export function ntfyChannel(url: string, { page, links }: Pick<DigestOptions, "page" | "links">): Channel {
+export function ntfyChannel(url: string, options: Pick<DigestOptions, "page" | "links">): Channel {
   return {
     name: "ntfy",
     pauseHours: 1,
     async send(news) {
       const { server, topic, authorization } = ntfyTopic(url);
-      const { title, text: message, click } = digestNote(news, page, { links });
+      const { title, text: message, click } = digestNote(news, options);
       const headers = { "content-type": "application/json", ...(authorization && { authorization }) };
       const body = JSON.stringify({ topic, title, message, click, tags: listTags(news) });
       await postHook({ variable: VARIABLE, url: server }, headers, body);
@@ -39,11 +39,13 @@ export function ntfyTopic(url: string): { server: string; topic: string; authori
   if (!canParseUrl(url)) throw badUrl();
   const { protocol, host, pathname, search, hash, username, password } = new URL(url);
   const topic = TOPIC.exec(pathname)?.[1];
+  const [user, secret] = [decodePercent(username), decodePercent(password)];
   if (!/^https?:$/.test(protocol) || topic === undefined || search + hash !== "") throw badUrl();
+  if (user === null || secret === null) throw badUrl();
   return {
     server: `${protocol}//${host}/`,
     topic,
-    authorization: formatAuthorization(decodeCredential(username, badUrl), decodeCredential(password, badUrl)),
+    authorization: formatAuthorization(user, secret),
   };
 }
 

@@ -1,7 +1,7 @@
 // plugin/mentions/inform/webhook.ts: notifications by a plain POST, and requests to the author's webhooks.
 import { TwtxtError } from "../../errors.js";
 import { fetchSafely } from "../../transport/fetch.js";
-import { canParseUrl } from "../../url.js";
+import { webUrlOrNull } from "../../web-url.js";
 import type { Channel } from "./digest.js";
 import { type DigestOptions, digestNote } from "./digest-text.js";
 
@@ -23,12 +23,12 @@ const TIMEOUT = 10_000;
  * @param url - `TWTXT_WEBHOOK_URL`
  * @see docs.ntfy.sh/publish
  */
-export function webhookChannel(url: string, { page, links }: Pick<DigestOptions, "page" | "links">): Channel {
+export function webhookChannel(url: string, options: Pick<DigestOptions, "page" | "links">): Channel {
   return {
     name: "webhook",
     pauseHours: 1,
     async send(news) {
-      const { title, click, text } = digestNote(news, page, { links });
+      const { title, click, text } = digestNote(news, options);
       const headers = { title, click, "content-type": "text/plain; charset=utf-8" };
       await postHook({ variable: "TWTXT_WEBHOOK_URL", url }, headers, text);
     },
@@ -37,7 +37,7 @@ export function webhookChannel(url: string, { page, links }: Pick<DigestOptions,
 
 /** @throws TwtxtError `hook-failed`, with what to do */
 export async function postHook({ variable, url }: Hook, headers: Record<string, string>, body: string): Promise<void> {
-  if (!isHookUrl(url)) {
+  if (webUrlOrNull(url) === null) {
     throw hookFailed(`${variable}: expected an http or https URL without user and password.`);
   }
   const response = await fetchSafely(url, {
@@ -53,12 +53,6 @@ export async function postHook({ variable, url }: Hook, headers: Record<string, 
   if (!response.ok) throw hookFailed(`${variable} answered ${response.status} instead of 200.`);
 }
 
-function isHookUrl(text: string): boolean {
-  if (!canParseUrl(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && username === "" && password === "";
-}
-
 /** The error's code, since its message may contain the URL. */
 function errorCode({ name, cause }: Error): string {
   const code = (cause as { code?: unknown } | undefined)?.code;
@@ -67,17 +61,4 @@ function errorCode({ name, cause }: Error): string {
 
 function hookFailed(message: string): TwtxtError {
   return new TwtxtError("hook-failed", message);
-}
-
-/**
- * Decodes a percent-encoded user name or password of a URL.
- *
- * @param badUrl - makes the error to throw if it is not well-formed
- */
-export function decodeCredential(text: string, badUrl: () => Error): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw badUrl();
-  }
 }

@@ -4,7 +4,7 @@ import { toInstant } from "../../feed/timestamp.js";
 import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { canParseUrl } from "../../url.js";
-import { webUrlOrNull } from "../verify/source-text.js";
+import { webUrlOrNull } from "../../web-url.js";
 import type { Answer, Copy, ReadThread } from "./network.js";
 import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectValid } from "./network-json.js";
 

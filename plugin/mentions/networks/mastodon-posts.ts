@@ -1,7 +1,7 @@
 // plugin/mentions/networks/mastodon-posts.ts: signs in to a server with the API of Mastodon, and posts, edits and deletes statuses.
 import * as v from "valibot";
 import { once } from "../../later.js";
-import { webUrlOrNull } from "../verify/source-text.js";
+import { webUrlOrNull } from "../../web-url.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import { MastodonStatus, parseStatusUrl, toStatusPath } from "./mastodon.js";
 import type { Copy, CopyToPost, Picture, PostingAccount, PostingParts } from "./network.js";

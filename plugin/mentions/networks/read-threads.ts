@@ -254,7 +254,7 @@ class ThreadReader {
         ...{ timestamp: null, instant: null, hash: null, hashV1: null },
         author: { ...author, name: quoteName(author.name) || new URL(author.url).host },
         subject: replyTo === null ? page : (findOwnPost(replyTo) ?? replyTo),
-        hold: moderation.isAllowed(author.url) ? "never" : moderation.moderate ? "always" : "when many",
+        hold: moderation.chooseHold(author.url),
       });
     }
     return mentions;

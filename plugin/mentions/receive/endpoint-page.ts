@@ -41,7 +41,7 @@ export interface AnsweringSite {
 }
 
 /** Explains the endpoint, and has a form to send a mention by hand. */
-export function explanationPage(site: AnsweringSite, isHead: boolean): HttpResponse {
+export function explanationPage(site: AnsweringSite): HttpResponse {
   const home = new URL(".", site.feedUrl).href;
   const lang = chooseLanguage(site.findLanguage?.(home) ?? "en");
   const { receives, explained } = chooseEndpointWords(lang);
@@ -50,7 +50,7 @@ ${formHtml({ source: "", target: site.feedUrl }, lang)}
 ${backLink(home)}`;
   const { title } = chooseWords(lang);
   return answerPage(site, {
-    ...{ title, heading: receives, content: isHead ? null : content, status: 200, cache: "public, max-age=3600", lang },
+    ...{ title, heading: receives, content, status: 200, cache: "public, max-age=3600", lang },
   });
 }
 
@@ -109,8 +109,7 @@ interface EndpointAnswer {
   title: string;
   /** Default: the title. */
   heading?: string;
-  /** `null` for an answer without a body. */
-  content: string | null;
+  content: string;
   status: number;
   cache?: string;
   /** Added to the style of a plain page. */
@@ -136,7 +135,7 @@ export function answerPage(
     : endpointPage.replace(PLACE, () => `<div class="twtxt-answer" lang="${lang}">\n${answer}\n</div>`);
   return {
     status,
-    body: content === null ? null : html,
+    body: html,
     headers: {
       "content-type": "text/html; charset=utf-8",
       // A layout of the site may load scripts and styles from anywhere.

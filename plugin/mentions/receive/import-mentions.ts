@@ -1,7 +1,7 @@
 // plugin/mentions/receive/import-mentions.ts: imports mentions that another service verified, at the author's request.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { readSubject } from "../../feed/subject.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
@@ -154,7 +154,6 @@ function toClaim(source: string, target: string, siteIndex: SiteIndex) {
   try {
     return checkClaim(source, target, siteIndex);
   } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
+    return ifTwtxtError(() => null)(error);
   }
 }

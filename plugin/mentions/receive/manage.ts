@@ -75,7 +75,7 @@ interface ManageParts {
   received: ReceivedMentions;
   pending: PendingMentions;
   siteIndex: SiteIndex;
-  moderation: Pick<Moderation, "moderate" | "blockList">;
+  moderation: Pick<Moderation, "lists" | "blockList">;
   claims: Pick<ClaimProcessor, "verifyPending">;
   guestFeeds: string | null;
   /** Reads the recent threads on other networks. @returns how many */
@@ -140,7 +140,7 @@ function noSuchMention(id: string): TwtxtError {
 function decidedVersion(headers: RequestHeaders, { moderation }: ManageParts): string | null {
   const tag = headers.get("if-match");
   if (tag !== null && tag !== "*") return tag.replace(/^"(.*)"$/, "$1");
-  if (!moderation.moderate) return null;
+  if (!moderation.lists.moderate) return null;
   throw new TwtxtError(
     "precondition-required",
     'Send the "version" from the list as If-Match, since the mention may have changed.',

@@ -7,6 +7,7 @@ import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { hostAndPort, isFeedUrl, isSameHost } from "../../url.js";
 import type { StoredMention } from "../mention.js";
+import type { NewMention } from "./event.js";
 import type { ReceivedMentions } from "./received.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
@@ -32,11 +33,6 @@ export class Moderation {
     readonly blockList?: BlockList,
   ) {}
 
-  /** Whether sources that are not allowed wait for the author's approval. */
-  get moderate(): boolean {
-    return this.lists.moderate;
-  }
-
   /** The entries of both lists of blocked sources. */
   get blocked(): readonly string[] {
     return [...this.lists.block, ...(this.blockList?.sources ?? [])];
@@ -48,6 +44,12 @@ export class Moderation {
 
   isAllowed(url: string): boolean {
     return this.lists.allow.some((entry) => (isFeedUrl(entry) ? isSameUrl(entry, url) : matchesHost(entry, url)));
+  }
+
+  /** Whether a new mention from this source waits for approval. */
+  chooseHold(url: string): NewMention["hold"] {
+    if (this.isAllowed(url)) return "never";
+    return this.lists.moderate ? "always" : "when many";
   }
 }
 

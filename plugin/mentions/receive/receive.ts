@@ -57,7 +57,7 @@ export function receiveMention({ siteIndex, moderation, claims, pending, site }:
   };
 
   return allowing(ROUTES.webmention.methods, async (request, { address }) => {
-    if (request.method !== "POST") return (await pages()).explanationPage(site, request.method === "HEAD");
+    if (request.method !== "POST") return (await pages()).explanationPage(site);
     const form = await readForm(request);
     const isPage = isBrowser(request);
     const answer = async () => {

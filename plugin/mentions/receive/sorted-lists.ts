@@ -1,6 +1,7 @@
 // plugin/mentions/receive/sorted-lists.ts: lists that are sorted by the time of their items, and pages of them.
 import { randomInt } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
+import { firstWithin } from "../../groups.js";
 
 /** The sort key: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
 export interface ListItem {
@@ -92,17 +93,6 @@ export function shortenPage<T extends ListItem>(
 ): { items: T[]; next: string | null } {
   const items = firstWithin(page.items, bytes, sizeOf);
   return items.length === page.items.length ? page : { items, next: toCursor(items.at(-1)) };
-}
-
-/** The first items whose sizes add up to at most the limit; at least one item. */
-export function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
-  let size = 0;
-  const isBeyond = (item: T, i: number) => {
-    size += sizeOf(item);
-    return size > limit && i > 0;
-  };
-  const end = items.findIndex(isBeyond);
-  return items.slice(0, end < 0 ? items.length : end);
 }
 
 function toCursor(item: ListItem | undefined): string | null {

@@ -124,13 +124,12 @@ export class ClaimProcessor {
     const { received, moderation, onStored, log } = this.options;
     const target = claim.target.url;
     const under = mention.about ?? claim.under;
-    const others = moderation.moderate ? "always" : "when many";
     const found: NewMention = {
       ...mention,
       given: claim.source,
       target,
       under: under === target ? null : under,
-      hold: moderation.isAllowed(mention.identity) ? "never" : others,
+      hold: moderation.chooseHold(mention.identity),
       ...(replaces !== undefined && { replaces }),
     };
     // Anyone can send a mention again at any time, so a repeat must cost neither a record nor a CDN purge.

@@ -4,10 +4,11 @@ import { findBase, hasRel, parseHtml } from "../../http/parse-html.js";
 import { LINK_ATTRIBUTES } from "../../site/html.js";
 import { shortenedAtWord } from "../../site/plain-lines.js";
 import { resolveUrl } from "../../url.js";
+import { webUrlOrNull } from "../../web-url.js";
 import type { ProvenMention } from "../mention.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
 import { findContent, hasClass, readContent } from "./page-content.js";
-import { EXCERPT_LIMIT, quoteText, TEXT_LIMIT, webUrlOrNull } from "./source-text.js";
+import { EXCERPT_LIMIT, quoteText, TEXT_LIMIT } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
 
 /** An element and the innermost entry that contains it (or is it); `null` for none. */

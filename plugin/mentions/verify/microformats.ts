@@ -5,9 +5,10 @@ import { later } from "../../later.js";
 import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { resolveUrl } from "../../url.js";
+import { webUrlOrNull } from "../../web-url.js";
 import type { ProvenMention } from "../mention.js";
 import { BLOCK_TAGS, SILENT_TAGS } from "./page-content.js";
-import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
+import { quoteName, quoteText } from "./source-text.js";
 
 const parser = later(() => import("microformats-parser"));
 

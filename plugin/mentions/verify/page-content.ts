@@ -5,7 +5,7 @@ import type { TimeSlices } from "../../http/time-slices.js";
 import { element, isElement, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
 import { boundedMarks, safeElement } from "../../site/safe-markup.js";
-import { webUrlOrNull } from "./source-text.js";
+import { webUrlOrNull } from "../../web-url.js";
 
 export const SILENT_TAGS = new Set("head iframe math noscript object script select style svg textarea".split(" "));
 

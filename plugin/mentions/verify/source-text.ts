@@ -3,7 +3,6 @@ import { later } from "../../later.js";
 import { viaHost } from "../../site/mention-sentence.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
 import { isVisible } from "../../site/visible-name.js";
-import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
 
 const converter = later(() => import("../../site/text-html.js"));
@@ -15,7 +14,6 @@ export const NAME_LIMIT = 100;
 export const EXCERPT_LIMIT = 500;
 /** The limit of a name without markup. */
 const PLAIN_NAME_LIMIT = 80;
-const URL_LIMIT = 2048;
 /** Longer texts are cut before processing. */
 const READ_LIMIT = 20_000;
 
@@ -81,14 +79,6 @@ export async function withHtml<M extends Pick<ProvenMention, "text" | "html" | "
   if (mention.html !== null) return { ...mention, html: mention.html };
   const { textHtml } = await converter();
   return { ...mention, html: textHtml(mention.text, mention.hash === null ? "page" : "twt") };
-}
-
-/** @returns `null` for anything but an http or https URL without credentials of at most 2,048 characters */
-export function webUrlOrNull(raw: string | undefined, base?: string): string | null {
-  if (raw === undefined || raw.trim() === "" || raw.length > URL_LIMIT || !canParseUrl(raw, base)) return null;
-  const url = new URL(raw, base);
-  const isWeb = url.protocol === "https:" || url.protocol === "http:";
-  return isWeb && url.username === "" && url.password === "" && url.href.length <= URL_LIMIT ? url.href : null;
 }
 
 /**

@@ -5,9 +5,10 @@ import { twtHash, twtHashes } from "../../feed/hash.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
 import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
+import { webUrlOrNull } from "../../web-url.js";
 import type { Claim, ProvenMention, Target } from "../mention.js";
 import { type FeedPart, searchPart } from "./feed-part.js";
-import { quoteName, quoteText, urlsInText, webUrlOrNull } from "./source-text.js";
+import { quoteName, quoteText, urlsInText } from "./source-text.js";
 import {
   disproven,
   ownCopy,

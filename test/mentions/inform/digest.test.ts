@@ -105,7 +105,10 @@ describe("private messages", () => {
     const notes: unknown[] = [];
     await run({
       ...inbox(1),
-      webhook: { ...toWebhook(""), send: async (news) => void notes.push(digestNote(news, PAGE, { links: null })) },
+      webhook: {
+        ...toWebhook(""),
+        send: async (news) => void notes.push(digestNote(news, { page: PAGE, links: null })),
+      },
     });
     expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example, 1 new sealed message");
     expect(box.mails[0]?.text).toContain("> hello");
@@ -216,7 +219,7 @@ All mentions: https://alice.example/mentions/`,
     const comment = storedMention({ author: { ...author, guest: true }, text, type: "reply", state: "held" });
     const news = { id: "0".repeat(32), mentions: [comment], sealed: 0, filling: [] };
     const siteIndex = { feedUrl: "https://alice.example/twtxt.txt", addTitle: <M>(mention: M) => mention };
-    const { text: mail } = digestMail(news, "https://alice.example/mentions/", { siteIndex, links: null });
+    const { text: mail } = digestMail(news, { page: "https://alice.example/mentions/", siteIndex, links: null });
     expect(mail).toContain("\n> What a harvest!\n");
     expect(mail).toContain("npx eleventy-twtxt mentions approve");
   });
