@@ -95,6 +95,11 @@ export function authorError(code: TwtxtErrorCode, message: string, options?: Err
   return new TwtxtError(code, `[eleventy-plugin-twtxt] ${message}`, options);
 }
 
+/** An error about the front matter of a post. */
+export function badFrontMatter({ inputPath }: { inputPath: string }, expected: string, got: unknown): TwtxtError {
+  return authorError("bad-front-matter", `${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`);
+}
+
 /** An error of this package. `code` is stable, `message` may change. */
 export class TwtxtError extends Error {
   override readonly name = "TwtxtError";

@@ -29,7 +29,7 @@ export function fediverseHandlers({ settings }: Pick<ServiceOptions, "settings">
       if (name === "webfinger" && !names.includes(searchParams.get("resource")?.toLowerCase() ?? ""))
         throw new TwtxtError("not-found", "This site has no account of that name.");
       const headers = { ...HEADERS, "content-type": type };
-      return { status: 200, headers, body: request.method === "HEAD" ? null : write(fediverse, url) };
+      return { status: 200, headers, body: write(fediverse, url) };
     };
     return allowing(ROUTES[name].methods, handler, HEADERS);
   };

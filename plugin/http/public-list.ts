@@ -50,7 +50,7 @@ function responseTo(request: HttpRequest, body: string, { type, tag, seconds, pa
   if (matchesEtag(request, etag)) return { status: 304, headers, body: null };
   return {
     status: 200,
-    body: request.method === "HEAD" ? null : body,
+    body,
     headers: {
       ...headers,
       "netlify-cdn-cache-control": `public, durable, s-maxage=${seconds}`,

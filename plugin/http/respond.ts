@@ -135,10 +135,14 @@ export function matchesEtag(request: Pick<ConditionalRequest, "headers">, etag: 
   return known.includes(etag) || known.includes("*");
 }
 
-/** Calls a handler only for the methods of its route: answers OPTIONS, if the route has it, and other methods with 405. */
+/**
+ * Calls a handler only for the methods of its route: answers OPTIONS, if the route has it, and other methods with 405. The
+ * answer to HEAD has no body.
+ */
 export function allowing(methods: readonly string[], handler: Handler, headers: Record<string, string> = {}): Handler {
   return async (request, asked) => {
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
+    if (request.method === "HEAD") return { ...(await handler(request, asked)), body: null };
     if (request.method !== "OPTIONS") return handler(request, asked);
     return { status: 204, headers: { allow: methods.join(", "), ...headers }, body: null };
   };

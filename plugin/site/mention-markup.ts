@@ -42,9 +42,9 @@ export interface MentionContext {
   /**
    * Markup that depends only on its key and the site. The build creates it once for all pages.
    *
-   * @param key - an author, the HTML of a text, or a class and a URL
+   * @param key - an author as JSON, the HTML of a text, or a class and a URL
    */
-  once(key: Author | string, create: () => readonly Markup[]): readonly Markup[];
+  once(key: string, create: () => readonly Markup[]): readonly Markup[];
 }
 
 /** The sections under a post, in order. The name of a section is the word of its heading. */
@@ -111,27 +111,12 @@ export function mentionItem(
   replies: readonly Markup[] = [],
 ): MarkupElement {
   const attributes = toAttributes(mention, context);
-  if (mention.isRemoved) {
-    return element(
-      "li",
-      attributes,
-      "\n",
-      element("p", { class: "twtxt-gone" }, context.words.removed),
-      "\n",
-      ...replies,
-    );
-  }
-  if (isReaction(mention) && context.target !== null) return element("li", attributes, ...signature(mention, context));
-  return element(
-    "li",
-    attributes,
-    "\n",
-    byline(mention, context),
-    "\n",
-    ...contentMarkup(mention, context),
-    ...replyLink(mention, context),
-    ...replies,
-  );
+  const isName = isReaction(mention) && context.target !== null && !mention.isRemoved;
+  if (isName) return element("li", attributes, ...signature(mention, context));
+  const content = mention.isRemoved
+    ? [element("p", { class: "twtxt-gone" }, context.words.removed), "\n"]
+    : [byline(mention, context), "\n", ...contentMarkup(mention, context), ...replyLink(mention, context)];
+  return element("li", attributes, "\n", ...content, ...replies);
 }
 
 function toAttributes(mention: ShownMention, { target }: MentionContext): Record<string, string> {
@@ -182,7 +167,7 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
 /** The author's name, and the host of the source if the author is of another one: "Bob, via brid.gy". */
 function signature(mention: ShownMention, context: MentionContext): readonly Markup[] {
   const { author } = mention;
-  const name = context.once(author, () => [nameMarkup(author, context)]);
+  const name = context.once(JSON.stringify(author), () => [nameMarkup(author, context)]);
   const via = mention.received === null ? null : viaHost(mention);
   if (via === null) return name;
   return [...name, element("span", { class: "twtxt-via" }, `, ${context.words.via} `, element("bdi", {}, via))];

@@ -1,5 +1,5 @@
 // plugin/text/text-from-post.ts: text of a twt from a post.
-import { authorError, type TwtxtError } from "../errors.js";
+import { authorError, badFrontMatter } from "../errors.js";
 import { formatMention, isMentionUrl, locateMentions, parseMention } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";
 import { parseReplyPage, parseReplyTo, type ReplyTo } from "../feed/subject.js";
@@ -70,7 +70,11 @@ const CODE_OR_MENTION_OR_TAG = new RegExp(`\`[^\`]*\`|@<[^<>]*>|(${FORMATTING.so
  */
 export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
-  if (post.data.twt === "deleted") throw deletedTooLate(post);
+  if (post.data.twt === "deleted") {
+    // Eleventy computes data after the post is in its collections, from where templates would publish it.
+    const expected = "expected twt: deleted in the front matter or a data file, got it from eleventyComputed";
+    throw authorError("bad-front-matter", `${post.inputPath}: ${expected}.`);
+  }
   const draft = textOfOption(post, source) ?? defaultText(post, source);
   const reply = readReply(post);
 
@@ -200,18 +204,6 @@ function readReply(post: Post): ReplyTo | null {
   const reply = parseReplyTo(toText(replyTo));
   if (reply) return reply;
   throw badFrontMatter(post, 'replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt"', replyTo);
-}
-
-function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): TwtxtError {
-  return authorError("bad-front-matter", `${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`);
-}
-
-/** Eleventy computes data after the post is in its collections, from where templates would publish it. */
-function deletedTooLate({ inputPath }: Post): TwtxtError {
-  return authorError(
-    "bad-front-matter",
-    `${inputPath}: expected twt: deleted in the front matter or a data file, got it from eleventyComputed.`,
-  );
 }
 
 /** Adds the subject, and a mention of the author unless the text has one. */

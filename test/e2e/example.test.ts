@@ -41,7 +41,7 @@ function endpointPage(search: string): HttpResponse {
   const form = { source: "https://bob.example/", target: url + POST };
   if (search === "?stored") return outcomePage("stored", { status: 200, target: form.target }, site);
   if (search === "?refused") return refusalPage(new TwtxtError("no-such-mention", "There is no link."), form, site);
-  return explanationPage(site, false);
+  return explanationPage(site);
 }
 
 beforeAll(async () => {

@@ -174,7 +174,7 @@ function toContext({ pictures, ...options }: MentionListOptions): MentionContext
 }
 
 export function writeOnce(): MentionContext["once"] {
-  const written = new Map<unknown, readonly Markup[]>();
+  const written = new Map<string, readonly Markup[]>();
   return (key, create) => remember(written, key, () => [writtenHtml(...create())]);
 }
 

@@ -4,7 +4,7 @@ import { ifTwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { parseJson } from "../../http/one-line.js";
 import { mentionPages, readMentionList } from "../../http/read-mention-list.js";
-import { type Author, type MentionList, type PublicMention, parseMentionList } from "../../site/mention-list.js";
+import { type MentionList, type PublicMention, parseMentionList } from "../../site/mention-list.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */
@@ -40,12 +40,6 @@ export interface MentionSources {
  * @see PROTOCOL 2.5, "In the site"
  */
 export async function readMentions(sources: MentionSources): Promise<KnownMentions> {
-  const known = await readLists(sources);
-  if (known.all) shareAuthors(known.all);
-  return known;
-}
-
-async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
   const { createGuard } = await import("../../http/build-network.js");
   const ask = createGuard({ userAgent, ownUrl: live });
@@ -75,17 +69,6 @@ async function readLists(sources: MentionSources): Promise<KnownMentions> {
       syndication: copies,
       warning: `${reason} This build takes ${which} from the last one.`,
     };
-  }
-}
-
-/** Gives the mentions of an author the same object, whose markup is then written once. */
-function shareAuthors(mentions: readonly PublicMention[]): void {
-  const authors = new Map<string, Author>();
-  for (const mention of mentions) {
-    const { name, url, page, photo } = mention.author;
-    const known = authors.get(url);
-    if (known && known.name === name && known.page === page && known.photo === photo) mention.author = known;
-    else authors.set(url, mention.author);
   }
 }
 

@@ -52,7 +52,6 @@ export function addPluginPages(config: EleventyConfig, site: SiteParts): void {
   const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site), ...endpointPage(site)];
   if (all.length === 0) return;
   const others = urlsOfPages(config);
-  config.on("eleventy.contentMap", ({ inputPathToUrl }) => checkUrls(inputPathToUrl, all));
   config.addTemplateFormats(LANGUAGE);
   config.addExtension(LANGUAGE, createLanguage(all, site));
   config.addTransform(LANGUAGE, function (content) {
@@ -71,6 +70,7 @@ export function addPluginPages(config: EleventyConfig, site: SiteParts): void {
     for (const { layout, layoutOption } of all) if (layout !== undefined) checkLayout(layout, layoutOption, config);
   });
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => {
+    checkUrls(inputPathToUrl, all);
     site.plainPages = all
       .filter(({ layout }) => layout === undefined)
       .flatMap((pages) => Object.entries(inputPathToUrl).filter(([path]) => path.endsWith(toFileName(pages))))

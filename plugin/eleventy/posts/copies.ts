@@ -1,5 +1,5 @@
 // plugin/eleventy/posts/copies.ts: what copies of posts on other networks have. PROTOCOL 2.7
-import { authorError } from "../../errors.js";
+import { badFrontMatter } from "../../errors.js";
 import { parseReplyPage } from "../../feed/subject.js";
 import { NETWORKS, type SyndicateOption } from "../../options/syndicate.js";
 import type { CopyFacts } from "../../site/site.js";
@@ -29,17 +29,14 @@ export async function copiesOfPosts(twts: TwtsFromPosts): Promise<CopiesOfPosts>
   return new Map((await Promise.all(copies)).flat());
 }
 
-function readNetworks({ data, inputPath }: CollectionItem, option: SyndicateOption): SyndicateOption {
-  const { syndicate, replyTo } = data;
+function readNetworks(post: CollectionItem, option: SyndicateOption): SyndicateOption {
+  const { syndicate, replyTo } = post.data;
   if (syndicate === undefined || syndicate === null) return replyTo && parseReplyPage(replyTo) === null ? [] : option;
   if (syndicate === false) return [];
   const names: unknown[] = [syndicate].flat();
   const known = NETWORKS.filter((name) => names.includes(name));
   if (known.length === new Set(names).size) return known;
-  throw authorError(
-    "bad-front-matter",
-    `${inputPath}: expected syndicate: ["mastodon", "bluesky"], one of them, or false, got ${JSON.stringify(syndicate)}.`,
-  );
+  throw badFrontMatter(post, 'syndicate: ["mastodon", "bluesky"], one of them, or false', syndicate);
 }
 
 async function readFacts({ post, twt }: PublishedPost, twts: TwtsFromPosts): Promise<Omit<CopyFacts, "networks">> {

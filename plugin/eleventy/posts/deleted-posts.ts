@@ -1,5 +1,5 @@
 // plugin/eleventy/posts/deleted-posts.ts: posts with `twt: deleted`, and the pages that replace them.
-import { authorError } from "../../errors.js";
+import { badFrontMatter } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { Words } from "../../options/words.js";
 import type { DeletedPage } from "../../site/site.js";
@@ -82,8 +82,5 @@ export function deletedPageHtml(
 
 function checkSpelling(file: string, twt: unknown): void {
   if (typeof twt !== "string" || !MISSPELLED.test(twt.trim())) return;
-  throw authorError(
-    "bad-front-matter",
-    `${file}: expected twt: deleted, which deletes the post, or a longer text, got ${JSON.stringify(twt)}.`,
-  );
+  throw badFrontMatter({ inputPath: file }, "twt: deleted, which deletes the post, or a longer text", twt);
 }

@@ -1,5 +1,5 @@
 // plugin/eleventy/posts/syndication.ts: the copies of posts on other networks, from their front matter. PROTOCOL 2.7
-import { authorError } from "../../errors.js";
+import { badFrontMatter } from "../../errors.js";
 import { element, escapeHtml, toHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
 import type { CollectionItem } from "../eleventy.js";
@@ -11,16 +11,13 @@ const BLUESKY = "bsky.app";
  *
  * @throws TwtxtError `bad-front-matter` for anything but a URL or a list of URLs
  */
-export function readSyndication({ data, inputPath }: Pick<CollectionItem, "data" | "inputPath">): string[] {
-  const { syndication } = data;
+export function readSyndication(post: Pick<CollectionItem, "data" | "inputPath">): string[] {
+  const { syndication } = post.data;
   const urls: unknown[] = [syndication ?? []].flat().filter((url) => url !== "" && url !== null);
   const wrong = urls.find((url) => typeof url !== "string" || !/^https?:/i.test(url) || !canParseUrl(url));
   if (wrong === undefined) return [...new Set(urls as string[])];
   const expected = 'a URL such as "https://mastodon.example/@alice/1", or a list of them';
-  throw authorError(
-    "bad-front-matter",
-    `${inputPath}: expected syndication: ${expected}, got ${JSON.stringify(wrong)}.`,
-  );
+  throw badFrontMatter(post, `syndication: ${expected}`, wrong);
 }
 
 /** Links to the copies, for readers and for programs that read microformats; empty without any. */
