@@ -12,26 +12,16 @@ import { siteGuard } from "./site-guard.js";
 
 export function mentionVerification(
   options: ServiceOptions,
-  {
-    siteIndex,
-    received,
-    moderation,
-    onStored,
-  }: { siteIndex: SiteIndex; received: ReceivedMentions; moderation: Moderation; onStored(): void },
+  parts: { siteIndex: SiteIndex; received: ReceivedMentions; moderation: Moderation; onStored(): void },
 ) {
   const { settings, store, now, isMetered, log } = options;
+  const { siteIndex, moderation } = parts;
   const { limits } = settings.mentions;
   const allowance = new Allowance({ store, now, limits, isMetered, log });
   const pending = new PendingMentions({ store, now, limits, log });
   const claims = new ClaimProcessor({
+    ...{ ...parts, allowance, pending, now, log },
     verify: createVerify({ ask: siteGuard(options), siteIndex, moderation }),
-    allowance,
-    received,
-    pending,
-    moderation,
-    now,
-    onStored,
-    log,
   });
   return {
     receive: receiveMention({
