@@ -5,6 +5,8 @@ import {
   checkPrefix,
   type EntryParts,
   type FolderSurvey,
+  type ListRange,
+  pageOfKeys,
   parseEntry,
   type StreamingStore,
   surveyEntries,
@@ -32,7 +34,7 @@ interface Listing {
  * A store in a bucket that answers surveys. All folders with the same first two names, such as those of one inbox, have one
  * listing: a request to the bucket. Changes by this process show at once, and those of other processes after up to two seconds.
  */
-export abstract class ListedStore implements Pick<StreamingStore, "keys" | "survey" | "shareListing"> {
+export abstract class ListedStore implements Pick<StreamingStore, "keys" | "list" | "survey" | "shareListing"> {
   readonly #listings = new RecentValues<string, Listing>(MAX_LISTINGS);
   /** All keys, listed once for the work that is going on. */
   readonly #shared = new AsyncLocalStorage<{ keys: Promise<Set<string>> | null }>();
@@ -64,6 +66,11 @@ export abstract class ListedStore implements Pick<StreamingStore, "keys" | "surv
       throw error;
     });
     return [...keys].filter((key) => key.startsWith(prefix));
+  }
+
+  /** Costs as much as all keys: Netlify Blobs has no listing after a key, and no bucket has one from the last key. */
+  async list(prefix: string, range: ListRange): Promise<string[]> {
+    return pageOfKeys(await this.keys(prefix), range);
   }
 
   async survey(folder: string, id = ""): Promise<FolderSurvey> {

@@ -15,19 +15,7 @@ export function memoryStore(): StreamingStore {
   const values = new Map<string, StoredValue>();
   let writes = 0;
 
-  const set = (key: string, bytes: Uint8Array) => {
-    writes += 1;
-    const etag = String(writes);
-    values.set(key, { bytes: Uint8Array.from(bytes), etag });
-    return etag;
-  };
-
-  const keys = async (prefix: string) => {
-    checkPrefix(prefix);
-    return [...values.keys()].filter((key) => key.startsWith(prefix));
-  };
-
-  return {
+  const store: StreamingStore = {
     async get(key) {
       checkKey(key);
       const stored = values.get(key);
@@ -37,18 +25,20 @@ export function memoryStore(): StreamingStore {
     async put(key, bytes, condition) {
       checkKey(key);
       if (!isConditionMet(condition, values.get(key)?.etag ?? null)) return null;
-      return set(key, bytes);
+      writes += 1;
+      const etag = String(writes);
+      values.set(key, { bytes: Uint8Array.from(bytes), etag });
+      return etag;
     },
 
     async write(key, chunks) {
       checkKey(key);
-      set(key, await concatChunks(chunks));
+      await store.put(key, await concatChunks(chunks));
     },
 
     async read(key, range) {
-      checkKey(key);
-      const stored = values.get(key);
-      return stored ? toStream(stored.bytes.slice(), range) : null;
+      const stored = await store.get(key);
+      return stored && toStream(stored.bytes, range);
     },
 
     async delete(key) {
@@ -56,17 +46,20 @@ export function memoryStore(): StreamingStore {
       values.delete(key);
     },
 
-    keys,
+    async keys(prefix) {
+      checkPrefix(prefix);
+      return [...values.keys()].filter((key) => key.startsWith(prefix));
+    },
 
-    list: async (prefix, range) => pageOfKeys(await keys(prefix), range),
+    list: async (prefix, range) => pageOfKeys(await store.keys(prefix), range),
 
     async survey(folder, id) {
-      checkPrefix(folder);
-      const entries = [...values.keys()].map((key) => [key, parseEntry(key)] as const);
+      const entries = (await store.keys(folder)).map((key) => [key, parseEntry(key)] as const);
       return surveyEntries(
         entries.flatMap(([key, entry]) => (entry?.folder === folder ? [[key, entry]] : [])),
         id,
       );
     },
   };
+  return store;
 }

@@ -5,16 +5,7 @@ import type { Fetch } from "../transport/fetch.js";
 import { concatChunks, toStream } from "./chunks.js";
 import { describeError, fetchWithRetry } from "./fetch-with-retry.js";
 import { ListedStore } from "./folder-listings.js";
-import {
-  type Condition,
-  checkKey,
-  isKey,
-  type ListRange,
-  pageOfKeys,
-  type Range,
-  type StoredValue,
-  type StreamingStore,
-} from "./store.js";
+import { type Condition, checkKey, isKey, type Range, type StoredValue, type StreamingStore } from "./store.js";
 
 /** A status that Netlify's client reports as a failure without retrying. */
 const FAILED_STATUS = 424;
@@ -91,11 +82,6 @@ export class NetlifyStore extends ListedStore implements StreamingStore {
       }
       return found;
     });
-  }
-
-  /** Netlify Blobs has no listing after a key: this costs as much as all keys. */
-  async list(prefix: string, range: ListRange): Promise<string[]> {
-    return pageOfKeys(await this.keys(prefix), range);
   }
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */

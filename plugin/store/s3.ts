@@ -12,7 +12,6 @@ import {
   checkPrefix,
   isKey,
   type ListRange,
-  pageOfKeys,
   type Range,
   type StoredValue,
   type StreamingStore,
@@ -131,8 +130,8 @@ export class S3Store extends ListedStore implements StreamingStore {
     return this.list(prefix, { limit: Number.POSITIVE_INFINITY });
   }
 
-  async list(start: string, range: ListRange): Promise<string[]> {
-    if (range.isReversed) return pageOfKeys(await this.keys(start), range);
+  override async list(start: string, range: ListRange): Promise<string[]> {
+    if (range.isReversed) return super.list(start, range);
     checkPrefix(start);
     const { after, limit } = range;
     const prefix = this.#prefix + start;
