@@ -2,7 +2,6 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
-import { type Parameters, serializeInnerList } from "structured-headers";
 import { TwtxtError } from "../errors.js";
 
 export const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
@@ -58,7 +57,7 @@ export function signRequest(request: UnsignedRequest, signer: Signer, now: numbe
   if (bodyHash) headers.set("content-digest", contentDigest(bodyHash));
   const components = [...DERIVED, ...FIELDS.filter((name) => headers.has(name))];
   const created = Math.floor(now / 1000);
-  const parameters: Parameters = new Map<string, string | number>([
+  const parameters = new Map<string, string | number>([
     ["created", created],
     ["expires", created + MAX_LIFETIME],
     ["nonce", base64.encode(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))],
@@ -101,9 +100,13 @@ export function signatureBase(parts: SignedParts, components: readonly string[],
   return [...lines, `"@signature-params": ${params}`].join("\n");
 }
 
-/** The value of one label of `Signature-Input`. @param parameters - in order */
-export function signatureParams(components: readonly string[], parameters: Parameters): string {
-  return serializeInnerList([components.map((name) => [name, new Map()]), parameters]);
+/** The value of one label of `Signature-Input`. In RFC 8941, ASCII is quoted as in JSON. @param parameters - in order */
+export function signatureParams(
+  components: readonly string[],
+  parameters: ReadonlyMap<string, string | number>,
+): string {
+  const fields = [...parameters].map(([name, value]) => `;${name}=${JSON.stringify(value)}`);
+  return `(${components.map((name) => JSON.stringify(name)).join(" ")})${fields.join("")}`;
 }
 
 function componentValue(name: string, { method, authority, url, headers }: SignedParts): string {

@@ -2,7 +2,7 @@ import { constants, createHash, createHmac, createPublicKey, type JsonWebKey, ve
 import { readFileSync } from "node:fs";
 import { Point, utils, verifyAsync } from "@noble/ed25519";
 import fc from "fast-check";
-import { type InnerList, type Parameters, parseDictionary } from "structured-headers";
+import { type InnerList, type Parameters, parseDictionary, serializeInnerList } from "structured-headers";
 import { describe, expect, it } from "vitest";
 import { sweepNonces } from "../../plugin/http/nonces.js";
 import { readBody } from "../../plugin/http/respond.js";
@@ -121,7 +121,7 @@ function signed(request: UnsignedRequest = PUT, now = NOW): Sent {
 }
 
 const REQUIRED = ["@method", "@authority", "@path", "@query"];
-const PARAMETERS: [string, string | number | boolean][] = [
+const PARAMETERS: [string, string | number][] = [
   ["created", CREATED],
   ["expires", CREATED + 300],
   ["nonce", Buffer.alloc(16, 7).toString("base64")],
@@ -133,14 +133,14 @@ const PARAMETERS: [string, string | number | boolean][] = [
 function signedAs(request: Sent, components: string[], parameters: Parameters): Sent {
   const { method, url } = request;
   const parts = { method, url, authority: new URL(url).host, headers: new Headers(request.headers) };
-  const params = signatureParams(components, parameters);
+  const params = serializeInnerList([components.map((name) => [name, new Map()]), parameters]);
   const signature = alice.sign(Buffer.from(signatureBase(parts, components, params)));
   return { ...request, headers: { ...request.headers, ...formatSignature(params, signature) } };
 }
 
 /** A GET request signed with changed parameters; `undefined` omits one. */
 function signedWith(changes: Record<string, string | number | boolean | undefined>): Sent {
-  const parameters = new Map(PARAMETERS);
+  const parameters: Parameters = new Map(PARAMETERS);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) parameters.delete(name);
     else parameters.set(name, value);
