@@ -19,22 +19,11 @@ interface Followed {
 export function addFollowFile(option: readonly FollowedFeed[], root: string, dataFolder: string): Followed {
   const file = join(dataFolder, FOLLOW_FILE);
   try {
-    const json = readIfThere(join(root, file));
-    return {
-      feeds: json === null ? [...option] : joinFollowed(option, { file, ...parseFollowFile(json, file) }),
-      file,
-    };
+    const json = readFileSync(join(root, file), "utf8");
+    return { feeds: joinFollowed(option, { file, ...parseFollowFile(json, file) }), file };
   } catch (error) {
+    if (isMissing(error)) return { feeds: [...option], file };
     if (error instanceof TwtxtError) throw authorError(error.code, error.message, { cause: error });
     throw authorError("bad-option", `${file} cannot be read: ${(error as Error).message}.`, { cause: error });
-  }
-}
-
-function readIfThere(file: string): string | null {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
   }
 }

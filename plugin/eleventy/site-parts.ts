@@ -42,13 +42,13 @@ export class SiteParts {
     readonly environment: BuildEnvironment,
   ) {
     this.urls = new SiteUrls(config, settings, environment);
-    this.assets = new PageAssets(settings, this.urls, environment.readAsset);
+    this.assets = new PageAssets(this.urls, environment.readAsset);
     this.languages = new PageLanguages(settings.lang);
-    this.mentions = new SiteMentions(settings, this.urls, this.assets, this.languages, environment);
-    this.timeline = new SiteTimeline(settings, this.urls, this.mentions, environment);
-    this.contact = new SiteContact(settings, this.urls, this.assets);
-    this.blobs = new SharedBlobs(settings, this.urls);
-    this.head = new HeadLinks(settings, this.urls);
+    this.mentions = new SiteMentions(this.urls, this.assets, this.languages, environment);
+    this.timeline = new SiteTimeline(this.urls, this.mentions, environment);
+    this.contact = new SiteContact(this.urls, this.assets);
+    this.blobs = new SharedBlobs(this.urls);
+    this.head = new HeadLinks(this.urls);
   }
 
   /** Adds the rules for mentions and blobs to the site's Markdown library, if it is markdown-it. */

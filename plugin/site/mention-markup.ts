@@ -82,22 +82,18 @@ export function partMarkup(
   count: number,
   context: MentionContext,
 ): MarkupElement {
-  const heading = element(
-    `h${context.headingLevel}`,
-    { class: "twtxt-heading" },
-    context.words[name],
-    " ",
-    element("span", { class: "twtxt-count" }, String(count)),
-  );
-  return element(
-    "section",
-    { class: `twtxt-part twtxt-${name}` },
-    "\n",
-    heading,
-    "\n",
-    ...lists,
-    ...(lists.length > 0 ? ["\n"] : []),
-  );
+  const heading = [context.words[name], " ", element("span", { class: "twtxt-count" }, String(count))];
+  return sectionMarkup(name, context.headingLevel, heading, lists.length > 0 ? [...lists, "\n"] : []);
+}
+
+export function sectionMarkup(
+  name: string,
+  headingLevel: number,
+  heading: readonly Markup[],
+  content: readonly Markup[],
+): MarkupElement {
+  const title = element(`h${headingLevel}`, { class: "twtxt-heading" }, ...heading);
+  return element("section", { class: `twtxt-part twtxt-${name}` }, "\n", title, "\n", ...content);
 }
 
 export function replyList(items: Iterable<Markup>): MarkupElement {

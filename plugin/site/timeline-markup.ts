@@ -2,7 +2,7 @@
 
 import { isFeedUrl } from "../url.js";
 import { element, type MarkupElement } from "./html.js";
-import type { MentionContext, ShownMention } from "./mention-markup.js";
+import { type MentionContext, type ShownMention, sectionMarkup } from "./mention-markup.js";
 import { STRANGERS_REL } from "./safe-markup.js";
 import type { PlainTwt, Timeline } from "./timeline.js";
 
@@ -40,15 +40,7 @@ export function unreadList(
         : [`${words.lastRead} `, element("time", { datetime: lastRead }, ageText(lastRead, updated, lang))];
     return [element("li", {}, link, ` ${words[reason]} (`, ...age, ")"), "\n"];
   });
-  return element(
-    "section",
-    { class: "twtxt-part twtxt-unread" },
-    "\n",
-    element(`h${headingLevel}`, { class: "twtxt-heading" }, words.unread),
-    "\n",
-    element("ul", {}, "\n", ...items),
-    "\n",
-  );
+  return sectionMarkup("unread", headingLevel, [words.unread], [element("ul", {}, "\n", ...items), "\n"]);
 }
 
 /** Such as "3 days ago". */

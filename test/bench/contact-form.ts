@@ -94,9 +94,9 @@ async function serveForm(readAsset: (file: string) => Promise<string>) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { options, urls } = builtSite(url, { key: KEY, mentions: false });
-  const assets = new PageAssets(options, urls, readAsset);
-  const form = new SiteContact(options, urls, assets);
+  const { urls } = builtSite(url, { key: KEY, mentions: false });
+  const assets = new PageAssets(urls, readAsset);
+  const form = new SiteContact(urls, assets);
   const files = new Map((await assets.files()).map(({ path, content }) => [path, content]));
   server.on("request", (request, response) => {
     const path = new URL(request.url ?? "/", url).pathname;

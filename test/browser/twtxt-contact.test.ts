@@ -39,8 +39,8 @@ main { max-width: 40rem; margin: auto }
 /** Serves a contact page, as a build writes it, on a loopback site. */
 async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions> = {}): Promise<void> {
   const { options, urls } = builtSite(alice.url, { key: alice.kex, mentions: false, ...given });
-  const assets = new PageAssets(options, urls, readAsset);
-  const contact = new SiteContact(options, urls, assets);
+  const assets = new PageAssets(urls, readAsset);
+  const contact = new SiteContact(urls, assets);
   const { title } = contact.words;
   const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><link rel="stylesheet" href="/theme.css"><main><h1>${title}</h1>${contact.html()}</main>`;
   alice.publishFile("contact/index.html", page);

@@ -22,7 +22,7 @@ const STATIC = { has: () => false, userAgent: () => "" };
 
 function sharedBlobs(options: object): SharedBlobs {
   const settings = checkOptions({ url: "https://alice.example", nick: "alice", ...options });
-  return new SharedBlobs(settings, { ...STATIC, absolute: (path) => settings.url + path });
+  return new SharedBlobs({ settings, ...STATIC, absolute: (path) => settings.url + path });
 }
 
 const raw = `config.setLibrary("md", { render: (text) => text });`;
@@ -292,7 +292,7 @@ describe("blob:KEY in HTML pages", () => {
 
   it("is escaped for its attribute", () => {
     const settings = checkOptions({ url: "https://alice.example", nick: "alice", key: ALICE, blobs: true });
-    const blobs = new SharedBlobs(settings, { ...STATIC, absolute: (path) => `https://alice.example/it's"&/${path}` });
+    const blobs = new SharedBlobs({ settings, ...STATIC, absolute: (path) => `https://alice.example/it's"&/${path}` });
     const url = `https://alice.example/it's&quot;&amp;//shared/${ALICE}`;
     expect(blobs.linkInHtml(`<img src='blob:a' srcset='blob:b 1x, x".jpg 2x' alt=''>`, undefined)).toBe(
       `<img src="${url}/a" srcset="${url}/b 1x, x&quot;.jpg 2x" alt=''>`,

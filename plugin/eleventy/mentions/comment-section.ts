@@ -33,7 +33,8 @@ export function createCommentSection(
   { comments }: MentionsOptions,
   lang: string,
 ): CommentSection | null {
-  const { settings, urls } = assets;
+  const { urls } = assets;
+  const { settings } = urls;
   const [author] = urls.inboxes();
   if (!comments || !author || !urls.has("comments")) return null;
   const own = { words: comments.words, lang: settings.lang };

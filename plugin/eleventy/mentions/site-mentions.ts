@@ -5,7 +5,6 @@ import { remember } from "../../groups.js";
 import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
-import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { dateFormat, type ShownMention } from "../../site/mention-markup.js";
@@ -75,25 +74,24 @@ export class SiteMentions {
   #avatars: ReadonlyMap<string, Avatar> = new Map();
 
   constructor(
-    readonly settings: Settings,
     readonly urls: SiteUrls,
     readonly assets: PageAssets,
     readonly languages: PageLanguages,
     readonly environment: Pick<BuildEnvironment, "root">,
   ) {
-    this.#options = mentionsOptions(settings);
-    this.words = this.chooseWords(settings.lang);
+    this.#options = mentionsOptions(urls.settings);
+    this.words = this.chooseWords(urls.settings.lang);
     this.#folder = (this.#options.pages || "/mentions/").replace(/\/?$/, "/");
   }
 
   /** The words in a language. Those that the author has set are in the language of the site's options. */
   chooseWords(lang: string | undefined): Words {
-    return chooseWords(lang, { words: this.#options.words, lang: this.settings.lang });
+    return chooseWords(lang, { words: this.#options.words, lang: this.urls.settings.lang });
   }
 
   /** The language of these words. */
   chooseLanguage(lang: string): string {
-    return chooseLanguage(lang, { words: this.#options.words, lang: this.settings.lang });
+    return chooseLanguage(lang, { words: this.#options.words, lang: this.urls.settings.lang });
   }
 
   /** The attribute of a part whose words are in another language than its page. */
@@ -111,7 +109,7 @@ export class SiteMentions {
       file: this.urls.absolute(this.#folder + LIST),
       cache: join(this.environment.root, CACHE),
       userAgent: this.urls.userAgent(),
-      isHostChosen: this.settings.host !== undefined,
+      isHostChosen: this.urls.settings.host !== undefined,
       signal,
     });
     const all = this.all() ?? [];
@@ -247,7 +245,7 @@ export class SiteMentions {
 
   /** The features with which the author shows mentions; empty if the option is `false`. */
   featuresInUse(): string[] {
-    if (this.settings.mentions === false) return [];
+    if (this.urls.settings.mentions === false) return [];
     // Aliases are also used for sending.
     const isConfigured = !isDeepStrictEqual({ ...this.#options, aliases: [] }, mentionsOptions({ mentions: false }));
     return [
@@ -298,7 +296,7 @@ export class SiteMentions {
   }
 
   #sharedOptions(...[lang, isComplete]: Parameters<WritePart>): Omit<MentionListOptions, "target"> {
-    const { timeZone, nick } = this.settings;
+    const { timeZone, nick } = this.urls.settings;
     const shown = this.chooseLanguage(lang);
     return {
       json: this.urls.href(PATHS.mentionsJson),
@@ -325,7 +323,7 @@ export class SiteMentions {
       import("./avatars.js"),
       import("../../http/build-network.js"),
     ]);
-    const allowPrivateHosts = listLoopbackHosts(this.settings.url, urls);
+    const allowPrivateHosts = listLoopbackHosts(this.urls.settings.url, urls);
     const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts });
     this.#avatars = await loadAvatars(urls, { folder: join(this.environment.root, AVATARS), ask, signal });
   }

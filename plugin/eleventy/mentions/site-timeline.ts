@@ -7,7 +7,6 @@ import type { FollowedFeed } from "../../http/followed-feeds.js";
 import { parseJson } from "../../http/one-line.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { chooseWords } from "../../options/translations.js";
-import type { Settings } from "../../options.js";
 import { mentionEntry, newestThreads } from "../../site/conversation.js";
 import { readPlainHtml } from "../../site/read-plain-html.js";
 import { PATHS } from "../../site/routes.js";
@@ -54,12 +53,11 @@ export class SiteTimeline {
   readonly #html = new Map<string, string>();
 
   constructor(
-    readonly settings: Settings,
     readonly urls: SiteUrls,
     readonly mentions: SiteMentions,
     readonly environment: Pick<BuildEnvironment, "root" | "now">,
   ) {
-    this.options = timelineOptions(settings);
+    this.options = timelineOptions(urls.settings);
   }
 
   /** Reads the followed feeds, once per process. */
@@ -74,16 +72,10 @@ export class SiteTimeline {
     const { feeds: known, html, agent } = cached.success ? cached.output : { feeds: [], html: [], agent: "" };
     const userAgent = this.urls.userAgent();
     this.#knownHtml = new Map(agent === userAgent ? html : []);
-    const { url } = this.settings;
     const follow = this.urls.feedsOfTimeline();
-    const feeds = await reader.readForBuild(follow, known, {
-      userAgent,
-      allowPrivateHosts: listLoopbackHosts(
-        url,
-        follow.map((feed) => feed.url),
-      ),
-      now,
-    });
+    const urls = follow.map(({ url }) => url);
+    const allowPrivateHosts = listLoopbackHosts(this.urls.settings.url, urls);
+    const feeds = await reader.readForBuild(follow, known, { userAgent, allowPrivateHosts, now });
     const twts = reader.twtsOfFeeds(feeds);
     const updated = formatTimestamp(now());
     const newest = await this.#convert(selectTwts(twts, [], updated));

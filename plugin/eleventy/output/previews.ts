@@ -100,8 +100,5 @@ async function readJson(file: string): Promise<Record<string, unknown>> {
 }
 
 async function readModified(file: string): Promise<number | null> {
-  return stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => null,
-  );
+  return (await stat(file).catch(() => null))?.mtimeMs ?? null;
 }

@@ -3,7 +3,6 @@ import { remember } from "../../groups.js";
 import { chooseHeadWords } from "../../options/head-words.js";
 import { mentionsOptions } from "../../options/mentions.js";
 import { chooseWords } from "../../options/translations.js";
-import type { Settings } from "../../options.js";
 import { fediverseAuthor } from "../../site/fediverse.js";
 import { escapeHtml } from "../../site/html.js";
 import { PATHS } from "../../site/routes.js";
@@ -31,10 +30,7 @@ export class HeadLinks {
   /** The links to the feed, the inboxes and the account, by the language of their titles. */
   readonly #links = new Map<string, readonly string[]>();
 
-  constructor(
-    readonly settings: Settings,
-    readonly urls: SiteUrls,
-  ) {}
+  constructor(readonly urls: SiteUrls) {}
 
   begin(): void {
     this.#otherEndpoints.clear();
@@ -51,7 +47,7 @@ export class HeadLinks {
   /** The links, one per line. */
   html(lang: string): string {
     const [, ...others] = this.#listLinks(lang);
-    const feed = this.#feedLink(this.urls.hrefInTemplates(this.settings.path), lang);
+    const feed = this.#feedLink(this.urls.hrefInTemplates(this.urls.settings.path), lang);
     return [feed, this.#endpointLink(), ...others].filter(Boolean).join("\n");
   }
 
@@ -136,7 +132,7 @@ export class HeadLinks {
   }
 
   #feedLink(href: string, lang: string): string {
-    const title = escapeHtml(chooseHeadWords(lang).feed.replace("{nick}", () => this.settings.nick));
+    const title = escapeHtml(chooseHeadWords(lang).feed.replace("{nick}", () => this.urls.settings.nick));
     return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(href)}">`;
   }
 
@@ -146,8 +142,8 @@ export class HeadLinks {
     const isOfPage = page.includes(` target="${escapeHtml(url())}"`);
     const query = isOfPage ? `?target=${encodeURIComponent(url())}` : "";
     const href = escapeHtml(this.urls.href(PATHS.mentionsAtom) + query);
-    const { words } = mentionsOptions(this.settings);
-    const title = escapeHtml(chooseWords(lang, { words, lang: this.settings.lang }).title);
+    const { words } = mentionsOptions(this.urls.settings);
+    const title = escapeHtml(chooseWords(lang, { words, lang: this.urls.settings.lang }).title);
     return `<link rel="alternate" type="application/atom+xml" title="${title}" href="${href}">`;
   }
 
@@ -160,7 +156,7 @@ export class HeadLinks {
   #inboxLinks(lang: string): string[] {
     return this.urls.inboxes().flatMap(({ user, address, endpoint }) => {
       if (endpoint === null) return [];
-      const href = new URL(`/.well-known/msg/${user}.json`, this.settings.url);
+      const href = new URL(`/.well-known/msg/${user}.json`, this.urls.settings.url);
       const title = escapeHtml(chooseHeadWords(lang).inbox.replace("{address}", () => address));
       return [`<link rel="describedby" type="application/json" title="${title}" href="${escapeHtml(href.href)}">`];
     });
@@ -168,7 +164,7 @@ export class HeadLinks {
 
   /** The account in the fediverse, which previews name as the author of the page. */
   #accountLinks(): string[] {
-    const { fediverse, url } = this.settings;
+    const { fediverse, url } = this.urls.settings;
     if (fediverse === undefined) return [];
     const { profile, creator } = fediverseAuthor(fediverse, url);
     return [

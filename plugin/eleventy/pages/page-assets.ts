@@ -2,7 +2,6 @@
 import { inboxOptions } from "../../options/inbox.js";
 import { mentionsOptions } from "../../options/mentions.js";
 import { timelineOptions } from "../../options/timeline.js";
-import type { Settings } from "../../options.js";
 import type { SiteUrls } from "../site-urls.js";
 
 /** The first script of a form loads the second when a reader uses the form. */
@@ -17,7 +16,6 @@ const STYLE = "twtxt.css";
 export class PageAssets {
   /** @param readAsset - reads a bundled script or stylesheet */
   constructor(
-    readonly settings: Settings,
     readonly urls: SiteUrls,
     readonly readAsset: (file: string) => Promise<string>,
   ) {}
@@ -29,18 +27,18 @@ export class PageAssets {
 
   /** The path of the stylesheet, for templates; `null` for none. */
   style(): string | null {
-    return this.settings.styles ? this.urls.hrefInTemplates(this.#folder() + STYLE) : null;
+    return this.urls.settings.styles ? this.urls.hrefInTemplates(this.#folder() + STYLE) : null;
   }
 
   async files(): Promise<{ path: string; content: string }[]> {
     const hasMentions = this.urls.has("mentions");
-    const hasTimeline = timelineOptions(this.settings) !== null;
+    const hasTimeline = timelineOptions(this.urls.settings) !== null;
     const hasForm = this.urls.has("guests");
     const names = [
       ...(hasMentions || this.urls.has("timeline") ? SCRIPTS.mentions : []),
       ...(hasForm ? SCRIPTS.contact : []),
       ...(this.urls.has("comments") ? SCRIPTS.comments : []),
-      ...((hasMentions || hasTimeline || hasForm) && this.settings.styles ? [STYLE] : []),
+      ...((hasMentions || hasTimeline || hasForm) && this.urls.settings.styles ? [STYLE] : []),
     ];
     const folder = this.#folder();
     return Promise.all(names.map(async (name) => ({ path: folder + name, content: await this.readAsset(name) })));
@@ -48,13 +46,13 @@ export class PageAssets {
 
   /** The option whose page is in the same folder as the files, and its path. */
   home(): { option: string; path: string } {
-    const timeline = timelineOptions(this.settings);
+    const timeline = timelineOptions(this.urls.settings);
     if (this.urls.has("mentions") || !(timeline || this.urls.has("guests"))) {
-      return { option: "mentions.pages", path: mentionsOptions(this.settings).pages || "/mentions/" };
+      return { option: "mentions.pages", path: mentionsOptions(this.urls.settings).pages || "/mentions/" };
     }
     return timeline
       ? { option: "timeline.path", path: timeline.path }
-      : { option: "inbox.page", path: inboxOptions(this.settings).page || "/contact/" };
+      : { option: "inbox.page", path: inboxOptions(this.urls.settings).page || "/contact/" };
   }
 
   #folder(): string {

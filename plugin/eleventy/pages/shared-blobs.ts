@@ -4,7 +4,6 @@ import { mapInParallel } from "../../concurrency.js";
 import { authorError, ifTwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { show } from "../../options/messages.js";
-import type { Settings } from "../../options.js";
 import { formatSharedUrl, isBlobKey, PATHS } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../../text/blob-links.js";
 import { Findings, sentenceAbout, shorten } from "../findings.js";
@@ -21,10 +20,7 @@ export class SharedBlobs {
   /** URLs that an earlier build of this process has found. */
   readonly #found = new Set<string>();
 
-  constructor(
-    readonly settings: Settings,
-    readonly urls: Pick<SiteUrls, "absolute" | "has" | "userAgent">,
-  ) {}
+  constructor(readonly urls: Pick<SiteUrls, "absolute" | "has" | "userAgent" | "settings">) {}
 
   /**
    * The absolute URL of a public blob, whether it exists or not. Local builds have no blobs, so they link to the live site.
@@ -34,7 +30,7 @@ export class SharedBlobs {
    * @throws TwtxtError `bad-blob-key`; `bad-option` for an unknown owner, or if the option `blobs` is off
    */
   toUrl(key: unknown, owner: unknown, page: string | undefined): string {
-    const { blobs } = this.settings;
+    const { blobs } = this.urls.settings;
     const where = `${page === undefined ? "" : `${page}: `}the filter "sharedBlob"`;
     if (blobs === false) {
       throw authorError(
@@ -53,7 +49,7 @@ export class SharedBlobs {
 
   /** Adds a rule for `blob:KEY` to the Markdown library, if the option is on. */
   extendMarkdown(markdown: MarkdownIt): void {
-    if (this.settings.blobs !== false) addBlobRule(markdown, (file) => this.#createTargets(file));
+    if (this.urls.settings.blobs !== false) addBlobRule(markdown, (file) => this.#createTargets(file));
   }
 
   /** Replaces blob links in a page or part of one. @param file - its source */
@@ -93,7 +89,7 @@ export class SharedBlobs {
 
   #withoutBlobs(links: readonly { files: string[] }[]): string[] {
     const pages = links.flatMap(({ files }) => files).map((inputPath) => ({ inputPath }));
-    const isOff = this.settings.blobs === false;
+    const isOff = this.urls.settings.blobs === false;
     const [where, advice] = isOff ? ["site", " Set the option blobs: true, or change the link."] : ["host", ""];
     return sentenceAbout(pages, `Broken link "blob:...", because this ${where} stores no blobs: {files}.${advice}`);
   }
@@ -123,7 +119,7 @@ export class SharedBlobs {
       toUrl: (key) => {
         const url = this.#url(key);
         this.#links.note(url, file);
-        return this.settings.blobs === false ? null : url;
+        return this.urls.settings.blobs === false ? null : url;
       },
       onNoKey: (link) => this.#withoutKey.note(link, file),
     };
@@ -135,13 +131,13 @@ export class SharedBlobs {
   }
 
   #oldestKey(): string {
-    const { authors, blobs } = this.settings;
+    const { authors, blobs } = this.urls.settings;
     const [oldest] = blobs === false ? [] : blobs.formerKeys;
     return oldest ?? authors[0]?.key ?? "";
   }
 
   #findOwner(owner: unknown, others: readonly string[], where: string): string | undefined {
-    const { authors } = this.settings;
+    const { authors } = this.urls.settings;
     if (owner === undefined || owner === null) return undefined;
     const found = authors.find(({ user, key }) => owner === user || owner === key)?.key;
     const key = found ?? others.find((other) => owner === other);

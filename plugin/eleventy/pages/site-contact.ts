@@ -3,7 +3,6 @@ import { chooseContactWords } from "../../options/contact-translations.js";
 import { CONTACT_STATUS, type ContactWords } from "../../options/contact-words.js";
 import { inboxOptions } from "../../options/inbox.js";
 import { toLangAttribute } from "../../options/translations.js";
-import type { Settings } from "../../options.js";
 import { element, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { PATHS } from "../../site/routes.js";
 import { actionButton, lines, mailFields, toWordData, writeForm } from "../../site/write-form.js";
@@ -17,15 +16,14 @@ export class SiteContact {
   readonly words: ContactWords;
 
   constructor(
-    readonly settings: Settings,
     readonly urls: SiteUrls,
     readonly assets: PageAssets,
   ) {
-    this.words = this.#chooseWords(settings.lang);
+    this.words = this.#chooseWords(urls.settings.lang);
   }
 
   #chooseWords(lang: string | undefined): ContactWords {
-    return chooseContactWords(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
+    return chooseContactWords(lang, { words: inboxOptions(this.urls.settings).words, lang: this.urls.settings.lang });
   }
 
   hasContent(): boolean {
@@ -33,7 +31,7 @@ export class SiteContact {
   }
 
   /** The form or the instructions for writing to each author with an inbox; empty if there is none. */
-  html(lang = this.settings.lang ?? "en"): string {
+  html(lang = this.urls.settings.lang ?? "en"): string {
     const recipients = this.#recipients();
     if (recipients.length === 0) return "";
     const cards = recipients.map((recipient) => this.#card(recipient, this.#chooseWords(lang), lang));
@@ -97,7 +95,7 @@ export class SiteContact {
   }
 
   #hasMail(): boolean {
-    const { guests } = inboxOptions(this.settings);
+    const { guests } = inboxOptions(this.urls.settings);
     return guests !== false && guests.mail;
   }
 
@@ -110,7 +108,7 @@ export class SiteContact {
       "data-inbox": this.urls.href(`${inbox}/${user}`),
       "data-guests": this.urls.href(`${inbox}/`),
       ...(this.#hasMail() && { "data-answers": this.urls.href(PATHS.answers) }),
-      ...toLangAttribute(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang }),
+      ...toLangAttribute(lang, { words: inboxOptions(this.urls.settings).words, lang: this.urls.settings.lang }),
       ...toWordData<keyof typeof CONTACT_STATUS>(words, CONTACT_STATUS),
     };
   }
