@@ -121,6 +121,15 @@ export function ifTwtxtError<T>(handle: (error: TwtxtError) => T, ...codes: Twtx
   };
 }
 
+/** @returns `null` if the work throws an error of this package */
+export function valueOrNull<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    return ifTwtxtError(() => null)(error);
+  }
+}
+
 /** For `catch`: as {@link ifTwtxtError}, throws the error with another message. */
 export function reworded(
   toMessage: (error: TwtxtError) => string,

@@ -164,12 +164,7 @@ class TwtxtMentions extends HTMLElement {
     updateList(this.#list(), items, known, context.words);
   }
 
-  #showPart(
-    { name, form }: (typeof PARTS)[number],
-    items: readonly Item[],
-    known: KnownItems,
-    context: MentionContext,
-  ): void {
+  #showPart({ name, form }: Part, items: readonly Item[], known: KnownItems, context: MentionContext): void {
     const created = toDom(partMarkup(name, [], 0, context));
     const old = this.querySelector(`:scope > .twtxt-${name}`);
     const part = old ?? created;
@@ -222,6 +217,8 @@ class TwtxtMentions extends HTMLElement {
     return url;
   }
 }
+
+type Part = (typeof PARTS)[number];
 
 /** By key. */
 type ShownMentions = ReadonlyMap<string, ShownMention>;

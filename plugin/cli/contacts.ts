@@ -43,7 +43,15 @@ export const contacts = toCommand({
     list: action({
       usage: "[--json]",
       help: "prints addresses, keys, and since when you know them",
-      run: list,
+      async run(values, _, terminal) {
+        const all = await (await openMailbox(values, terminal)).contacts.list();
+        const rows = all.map(({ address, key, since, byDns }) => {
+          return [address, key, since.slice(0, 10), byDns ? "by DNS" : ""];
+        });
+        printData(all, formatTable(rows), values, terminal);
+        terminal.say(`${all.length} known.`);
+        return 0;
+      },
     }),
     accept: action({
       usage: "ADDRESS [KEY]",
@@ -61,7 +69,11 @@ export const contacts = toCommand({
       usage: "ADDRESS",
       help: "forgets an address; the next key that you see for it is stored",
       words: one(ADDRESS),
-      run: forget,
+      async run(values, address, terminal) {
+        const wasKnown = await (await openMailbox(values, terminal)).contacts.forget(address);
+        terminal.say(wasKnown ? `${address} forgotten.` : `${address} is not one of your contacts.`);
+        return wasKnown ? 0 : 1;
+      },
     }),
   },
   standard: "list",
@@ -72,20 +84,6 @@ bob@bob.example  kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg 
 
 function openMailbox(values: Values, terminal: Terminal): Promise<Mailbox> {
   return Mailbox.open({ ...values, url: undefined }, terminal);
-}
-
-async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const all = await (await openMailbox(values, terminal)).contacts.list();
-  const rows = all.map(({ address, key, since, byDns }) => [address, key, since.slice(0, 10), byDns ? "by DNS" : ""]);
-  printData(all, formatTable(rows), values, terminal);
-  terminal.say(`${all.length} known.`);
-  return 0;
-}
-
-async function forget(values: Values, address: string, terminal: Terminal): Promise<number> {
-  const wasKnown = await (await openMailbox(values, terminal)).contacts.forget(address);
-  terminal.say(wasKnown ? `${address} forgotten.` : `${address} is not one of your contacts.`);
-  return wasKnown ? 0 : 1;
 }
 
 export const lookup = command({

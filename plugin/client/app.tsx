@@ -9,6 +9,7 @@ import { html, raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine, OwnSiteChoice } from "../author/machine.js";
+import { loadSite } from "../author/site.js";
 import { TwtxtError, type TwtxtErrorCode, toStatus } from "../errors.js";
 import { prepareClose } from "../host/close-server.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
@@ -159,7 +160,8 @@ export async function startClient(options: ClientOptions) {
 
   const session = new Session(port, options.announce);
   const notices = new Notices();
-  const context: ClientContext = { machine, choice, notices, ending: ending.signal };
+  const openSite = () => loadSite(machine, choice.settings);
+  const context: ClientContext = { machine, choice, openSite, notices, ending: ending.signal };
   const rooms = options.rooms.map((create) => create(context));
   app = clientApp({ session, notices, rooms, site, machine, readAsset });
   // If it fails, the page of the room says why.

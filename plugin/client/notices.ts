@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Hono } from "hono";
 import type { Machine, OwnSiteChoice } from "../author/machine.js";
 import type { Outcome } from "../author/outcome.js";
+import type { Site } from "../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { type ClientEnv, type ClientRequest, type FormFields, readForm } from "./client-request.js";
 
@@ -83,6 +84,8 @@ export class Notices {
 export interface ClientContext {
   machine: Machine;
   choice: OwnSiteChoice;
+  /** The site as it is built now. @throws TwtxtError `no-settings` */
+  openSite(): Promise<Site>;
   notices: Notices;
   /** Is aborted when the client ends. Streams and long work end then. */
   ending: AbortSignal;

@@ -92,12 +92,17 @@ export const Answers: FC<AnswerProps> = ({ yes, back, shortcut }) => (
   </div>
 );
 
-/** The form of a page that asks before it does something, with the path of the page. */
-export const Question: FC<AnswerProps & Pick<ActionButtonProps, "fields">> = ({ fields = {}, ...answers }) => (
-  <Form>
-    <Fields fields={fields} />
-    <Answers {...answers} shortcut="y" />
-  </Form>
+type QuestionProps = PropsWithChildren<AnswerProps & Pick<ActionButtonProps, "fields">>;
+
+/** What a page says before it does something, and its form, with the path of the page. */
+export const Question: FC<QuestionProps> = ({ fields = {}, children, ...answers }) => (
+  <>
+    {children}
+    <Form>
+      <Fields fields={fields} />
+      <Answers {...answers} shortcut="y" />
+    </Form>
+  </>
 );
 
 type FieldProps = JSX.IntrinsicElements["input"] & { name: string; label: Child };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import { valueOrNull } from "../../errors.js";
 import { addressHash } from "../../keys/address.js";
 import { type OwnKeys, openWith, seal } from "../../messages/sealing.js";
 import { parseJson, updateValue } from "../../store/json.js";
@@ -85,12 +85,7 @@ export class MessageDrafts {
   }
 
   #open(key: string, bytes: Uint8Array): MessageDraft | null {
-    try {
-      return parseJson(key, openWith(bytes, this.keys).plaintext, DRAFT);
-    } catch (error) {
-      if (error instanceof TwtxtError) return null;
-      throw error;
-    }
+    return valueOrNull(() => parseJson(key, openWith(bytes, this.keys).plaintext, DRAFT));
   }
 }
 

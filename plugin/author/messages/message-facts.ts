@@ -1,5 +1,5 @@
 // plugin/author/messages/message-facts.ts: what is known about messages: sender, certainty, time and text; the author's own copies; and conversations.
-import { TwtxtError } from "../../errors.js";
+import { valueOrNull } from "../../errors.js";
 import { remember } from "../../groups.js";
 import { readGuestKey, shortKey } from "../../keys/guest.js";
 import { readName } from "../../messages/guest-name.js";
@@ -135,12 +135,8 @@ export function shownText({ text }: Pick<OpenedCopy, "text">): string {
 
 /** @returns the author's own text; `null` if none of the author's keys opens it */
 export function ownText(sealed: string, keys: OwnKeys): string | null {
-  try {
-    return readText({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
-  } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
+  const open = () => parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext));
+  return valueOrNull(() => readText({ message: open() }));
 }
 
 export interface Thread {

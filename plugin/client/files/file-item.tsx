@@ -135,7 +135,7 @@ const Name: FC<{ blob: Blob }> = ({ blob }) => (
 );
 
 export const PublicQuestion: FC<{ blob: Blob }> = ({ blob }) => (
-  <>
+  <Question yes="Make it public" back={PATH}>
     <Name blob={blob} />
     <p>
       Anyone who has the link can then read this file, without asking you. If you make it private again, copies that
@@ -145,19 +145,17 @@ export const PublicQuestion: FC<{ blob: Blob }> = ({ blob }) => (
     {blob.type.startsWith("image/") && (
       <p>Photos can contain the place where they were taken, unless that was removed when they were uploaded.</p>
     )}
-    <Question yes="Make it public" back={PATH} />
-  </>
+  </Question>
 );
 
 export const DeleteQuestion: FC<{ blob: Blob }> = ({ blob }) => (
-  <>
+  <Question yes="Delete it" back={PATH}>
     <Name blob={blob} />
     <p>
       Your site deletes this file at once. {blob.isPublic ? "Links to it, and posts that show it, stop working. " : ""}
       This cannot be undone.
     </p>
-    <Question yes="Delete it" back={PATH} />
-  </>
+  </Question>
 );
 
 export const EditForm: FC<{ blob: Blob }> = ({ blob }) => (

@@ -3,7 +3,6 @@ import { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { readSender, SiteMentions } from "../../author/mentions/site-mentions.js";
-import { loadSite } from "../../author/site.js";
 import { openSiteData } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
@@ -126,8 +125,8 @@ async function listPage(c: ClientRequest, site: SiteMentions, { waiting, visits 
   );
 }
 
-async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
-  const { settings } = await loadSite(machine, choice.settings);
+async function openVisits({ machine, openSite }: ClientContext): Promise<Lists["visits"]> {
+  const { settings } = await openSite();
   const store = openSiteData("seen-mentions", settings.feedUrl, machine);
   const open = (state: MentionState) => Visits.open(store, state, machine.now);
   return { held: await open("held"), shown: await open("shown"), rejected: await open("rejected") };
@@ -217,10 +216,9 @@ const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) =
 };
 
 export const BlockPage: FC<{ host: string }> = ({ host }) => (
-  <>
+  <Question fields={{ host }} yes="Block" back="/mentions">
     <p>This rejects all mentions from {host} that are shown or held, and refuses new ones until you unblock it.</p>
-    <Question fields={{ host }} yes="Block" back="/mentions" />
-  </>
+  </Question>
 );
 
 const Blocked: FC<{ senders: readonly string[] }> = ({ senders }) => (
@@ -240,7 +238,7 @@ const Blocked: FC<{ senders: readonly string[] }> = ({ senders }) => (
 export function ForgetPage({ mention, describe }: BylineProps) {
   const { id, state } = mention;
   return (
-    <>
+    <Question fields={{ id, state }} yes="Forget it" back={`/mentions?state=${state}`}>
       <p>
         <Byline {...{ mention, describe }} />
       </p>
@@ -248,8 +246,7 @@ export function ForgetPage({ mention, describe }: BylineProps) {
         Forgetting deletes it for good, and keeps no record of it. If it is sent again, it comes back. To hide it
         permanently, reject it instead.
       </p>
-      <Question fields={{ id, state }} yes="Forget it" back={`/mentions?state=${state}`} />
-    </>
+    </Question>
   );
 }
 

@@ -131,21 +131,19 @@ export function addUnverified({ routes, open, notices }: RoomParts): void {
 }
 
 const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
-  <>
+  <Question fields={{ id: entry.id, address: address ?? "" }} yes="Delete it" back={toPath(address)}>
     <p>This deletes the message by {shownSender(entry)} from your inbox for good:</p>
     {isOpened(entry) && <MessageText text={readText(entry)} />}
-    <Question fields={{ id: entry.id, address: address ?? "" }} yes="Delete it" back={toPath(address)} />
-  </>
+  </Question>
 );
 
 const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) => (
-  <>
+  <Question fields={{ address }} yes="Block this sender" back={toPath(address)}>
     <p>
       This deletes {counted(count, "message")} from {shownAddress(address)} for good. New messages from this sender are
       deleted when they are opened. Your host cannot refuse them, because it cannot know who sealed a message.
     </p>
-    <Question fields={{ address }} yes="Block this sender" back={toPath(address)} />
-  </>
+  </Question>
 );
 
 function toPath(address: string | null): string {

@@ -5,7 +5,6 @@ import { counted, DATES } from "../../author/amounts.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
 import { formatReplyTo } from "../../author/notes/reply.js";
 import type { Outcome } from "../../author/outcome.js";
-import { loadSite } from "../../author/site.js";
 import { type Following, follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
 import {
   LiveTimeline,
@@ -47,8 +46,8 @@ const COMMITTED = "The page Publish includes _data/follow.json with your next po
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
   const { open, opened } = openOnce(async () => {
-    const { machine, choice, ending } = context;
-    const site = await loadSite(machine, choice.settings);
+    const { machine, choice, ending, openSite } = context;
+    const site = await openSite();
     const store = openTimelineStore(site, machine);
     return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
   });
@@ -67,8 +66,8 @@ export const timelineRoom: CreateRoom = (context) => {
     return { text: "The feeds were read again." };
   });
 
-  addFollowing(routes, open, context);
-  addPictures(routes, open, context);
+  addFollowing({ ...context, routes, open });
+  addPictures({ ...context, routes, open });
   const keys = [
     { key: "r", does: "replies" },
     { key: "u", does: "undoes the last change of the list" },
@@ -86,12 +85,12 @@ export const timelineRoom: CreateRoom = (context) => {
   return { title: "Timeline", path: PATH, icon: ICON, keys, routes, news, prepare };
 };
 
-function addFollowing(
-  routes: Hono<ClientEnv>,
-  open: () => Promise<LiveTimeline>,
-  { notices, choice, machine }: ClientContext,
-): void {
-  const openSite = () => loadSite(machine, choice.settings);
+interface RoomParts extends ClientContext {
+  routes: Hono<ClientEnv>;
+  open(): Promise<LiveTimeline>;
+}
+
+function addFollowing({ routes, open, openSite, notices, choice }: RoomParts): void {
   routes.get("/following", async (c) => {
     const feeds = await followedFeeds(await openSite());
     return c.render(<FollowingPage feeds={feeds} url={c.req.query("url") ?? ""} />, { title: "Following" });
@@ -113,16 +112,12 @@ function addFollowing(
 }
 
 /** Requests pictures that items of the timeline name, and no others. */
-function addPictures(
-  routes: Hono<ClientEnv>,
-  open: () => Promise<LiveTimeline>,
-  { machine, choice, ending }: ClientContext,
-): void {
+function addPictures({ routes, open, openSite, choice, ending }: RoomParts): void {
   routes.get("/picture/:id/:number", async (c) => {
     const item = listItems((await open()).threads).find(({ id }) => id === c.req.param("id"));
     const picture = namedPictures(item?.text ?? "")[Number(c.req.param("number"))];
     if (!picture) throw new TwtxtError("not-found", "This picture is no longer in the timeline.");
-    const site = await loadSite(machine, choice.settings);
+    const site = await openSite();
     const followed = (await followedFeeds(site)).map(({ url }) => url);
     const { ask } = createNetwork(addLoopbackHosts(site, choice, followed));
     const { bytes, type } = await readPicture(picture.url, ask, AbortSignal.any([ending, c.req.raw.signal]));

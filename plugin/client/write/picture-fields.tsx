@@ -130,7 +130,11 @@ const PlaceFields: FC<{ place: PicturePlace; host: string }> = ({ place, host })
 
 /** Asks before pictures become public. @param folder - as the form of the composer has it */
 export const SharePage: FC<Omit<PicturesProps, "place"> & { folder: string }> = ({ draft, pictures, folder, host }) => (
-  <>
+  <Question
+    fields={{ id: draft.id, folder, shown: formatHashes(pictures) }}
+    yes={`Make ${pictures.length === 1 ? "the picture" : "the pictures"} public and save the post`}
+    back={draftPath(draft.id)}
+  >
     <p>
       {pictures.length === 1
         ? `Saving this note stores its picture as a public blob at ${host}: anyone with the link can see it from then on,`
@@ -147,12 +151,7 @@ export const SharePage: FC<Omit<PicturesProps, "place"> & { folder: string }> = 
         </li>
       ))}
     </ul>
-    <Question
-      fields={{ id: draft.id, folder, shown: formatHashes(pictures) }}
-      yes={`Make ${pictures.length === 1 ? "the picture" : "the pictures"} public and save the post`}
-      back={draftPath(draft.id)}
-    />
-  </>
+  </Question>
 );
 
 /** The pictures that a page shows, for comparison before they become public. */

@@ -4,7 +4,7 @@ import { counted } from "../../author/amounts.js";
 import { formatPage } from "../../author/notes/compose.js";
 import { findPostFile } from "../../author/notes/notes.js";
 import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
-import { loadSite, type Site } from "../../author/site.js";
+import type { Site } from "../../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
@@ -61,8 +61,8 @@ export async function endPublication(publication: PublicationRun, { machine }: C
 }
 
 /** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */
-async function planPost(post: PostChoice, { machine, choice }: ClientContext): Promise<PlannedPost> {
-  const site = await loadSite(machine, choice.settings);
+async function planPost(post: PostChoice, { machine, openSite }: ClientContext): Promise<PlannedPost> {
+  const site = await openSite();
   const note = await publishableNote(findPostFile(post.file, site));
   return { ...post, site, plan: await planPublication(note, { ...post, site, machine }) };
 }

@@ -1,14 +1,13 @@
 // plugin/client/write/write-requests.ts: what the routes of the room share: the site with its drafts, and paths.
 import { postDrafts } from "../../author/notes/post-drafts.js";
-import { loadSite } from "../../author/site.js";
 import type { ClientContext } from "../notices.js";
 
 /**
  * @returns `place`: where the pictures of notes are stored; `null` for a site without blobs, which leaves no choice
  * @throws TwtxtError `no-settings`
  */
-export async function openDrafts({ machine, choice }: ClientContext) {
-  const site = await loadSite(machine, choice.settings);
+export async function openDrafts({ machine, openSite }: ClientContext) {
+  const site = await openSite();
   const drafts = postDrafts(site, machine);
   const hasBlobs = site.settings.blobs !== null && site.settings.hasEndpoints;
   return { site, drafts, place: hasBlobs ? await drafts.pictures.place() : null };

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { changePost, deletePost, listPosts, type OwnPost, readOwnPost } from "../../author/notes/own-posts.js";
-import { loadSite, type Site } from "../../author/site.js";
+import type { Site } from "../../author/site.js";
 import { ifTwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { BackgroundRun } from "../background-run.js";
@@ -64,24 +64,24 @@ const PER_PAGE = 50;
 const SHOWN_LENGTH = 80;
 
 function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): void {
-  const open = () => loadSite(context.machine, context.choice.settings);
+  const { openSite } = context;
   routes.get("/posts", async (c) => {
-    const { items, pages } = selectPage(c, await listPosts(await open()), PER_PAGE);
+    const { items, pages } = selectPage(c, await listPosts(await openSite()), PER_PAGE);
     return c.render(<PostsPage posts={items} pages={pages} />, { title: "Your posts" });
   });
   routes.get("/posts/edit", async (c) => {
-    const post = await readOwnPost(c.req.query("file") ?? "", await open());
+    const post = await readOwnPost(c.req.query("file") ?? "", await openSite());
     return c.render(<EditPage post={post} fault={null} />, { title: "Edit a post" });
   });
-  routes.post("/posts/edit", async (c) => savePost(c, await open(), context));
+  routes.post("/posts/edit", async (c) => savePost(c, await openSite(), context));
   routes.get("/posts/delete", async (c) => {
-    const post = await readOwnPost(c.req.query("file") ?? "", await open());
+    const post = await readOwnPost(c.req.query("file") ?? "", await openSite());
     return c.render(<DeletePage post={post} />, { title: "Delete this post?" });
   });
   routes.post("/posts/delete", async (c) => {
     const { file = "", version = "" } = await readForm(c);
     const remove = async () => {
-      await deletePost({ file, version }, await open());
+      await deletePost({ file, version }, await openSite());
       return { text: `Deleted here: ${file}. Publish it to delete it online.` };
     };
     return context.notices.act(c, publishPath(file), remove, POSTS_PATH);
@@ -158,7 +158,7 @@ const EditPage: FC<{ post: Pick<OwnPost, "file" | "version" | "title" | "body">;
 );
 
 const DeletePage: FC<{ post: OwnPost }> = ({ post }) => (
-  <>
+  <Question fields={{ file: post.file, version: post.version }} yes="Delete the post" back={POSTS_PATH}>
     <p>
       <strong dir="auto">{nameOfPost(post)}</strong> <span class="muted">{post.file}</span>
     </p>
@@ -167,6 +167,5 @@ const DeletePage: FC<{ post: OwnPost }> = ({ post }) => (
       your feed and your lists, its page says that it was deleted, and those who were notified of it are told. Earlier
       versions stay in your git repository.
     </p>
-    <Question fields={{ file: post.file, version: post.version }} yes="Delete the post" back={POSTS_PATH} />
-  </>
+  </Question>
 );

@@ -1,7 +1,7 @@
 // plugin/mentions/receive/import-mentions.ts: imports mentions that another service verified, at the author's request.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
-import { ifTwtxtError } from "../../errors.js";
+import { valueOrNull } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { readSubject } from "../../feed/subject.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
@@ -151,9 +151,5 @@ function placeComment(mention: v.InferOutput<typeof Mention>, { siteIndex, guest
 
 /** @returns `null` for a source or target that this site does not accept */
 function toClaim(source: string, target: string, siteIndex: SiteIndex) {
-  try {
-    return checkClaim(source, target, siteIndex);
-  } catch (error) {
-    return ifTwtxtError(() => null)(error);
-  }
+  return valueOrNull(() => checkClaim(source, target, siteIndex));
 }
