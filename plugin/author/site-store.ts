@@ -106,11 +106,7 @@ export function openSiteData(kind: string, url: string, machine: Pick<Machine, "
 }
 
 /** Whether this machine can read the data of a site: only the site itself can read Netlify Blobs. */
-export function isWithinReach(
-  { settings }: Site,
-  { store }: Pick<StoreRequest, "store">,
-  { environment }: Machine,
-): boolean {
+export function isWithinReach({ settings }: Site, store: string | undefined, { environment }: Machine): boolean {
   return settings.host !== "netlify" || store !== undefined || openBucket(environment, BUCKET_PREFIX) !== null;
 }
 

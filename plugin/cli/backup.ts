@@ -97,7 +97,7 @@ type SiteData = Omit<SiteStore, "store"> & { store: SiteStore["store"] | RemoteS
 async function openData(site: Site, choice: DataChoice, signal: AbortSignal, terminal: Terminal): Promise<SiteData> {
   const { command, store, url } = choice;
   if (store !== undefined && url !== undefined) throw misuse(command, "use either --store or --url.");
-  if (url === undefined && isWithinReach(site, choice, terminal)) return siteStore(site, choice, terminal);
+  if (url === undefined && isWithinReach(site, store, terminal)) return siteStore(site, choice, terminal);
   const { root, ask } = await openSiteApi("siteApi", choice, terminal);
   const data = async (request: SiteRequest) => ask({ ...request, path: `/data${request.path}` });
   return {

@@ -121,7 +121,7 @@ async function listFollowers(values: Values, files: string[], terminal: Terminal
 }
 
 async function notedByServe(site: Site, values: Values, terminal: Terminal): Promise<SeenFollower[]> {
-  if (!isWithinReach(site, values, terminal)) {
+  if (!isWithinReach(site, values.store, terminal)) {
     throw misuse(
       COMMAND,
       "on Netlify no one sees who reads your feed: its CDN answers those requests without your site. With access logs of Netlify's paid plans, name their files.",

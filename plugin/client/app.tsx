@@ -82,12 +82,7 @@ function clientApp({ session, notices, rooms, site, machine, readAsset }: AppPar
 }
 
 /** A page without the frame of the rooms. @param goesTo - the page that the browser opens next, without a click */
-function bare(
-  c: ClientRequest,
-  title: string,
-  text: Child,
-  goesTo: string | null = null,
-): Response | Promise<Response> {
+function bare(c: ClientRequest, title: string, text: Child, goesTo: string | null = null) {
   const page = (
     <BarePage title={title} goesTo={goesTo}>
       <p>{text}</p>

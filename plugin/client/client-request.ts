@@ -15,9 +15,12 @@ export type ClientRequest = Context<ClientEnv>;
 
 export type FormFields = Readonly<Partial<Record<string, string>>>;
 
+/** The fields with text. Their lines end with LF. */
 export async function readForm(c: ClientRequest): Promise<FormFields> {
   const fields = Object.entries(await c.req.parseBody());
-  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === "string"));
+  return Object.fromEntries(
+    fields.flatMap(([name, value]) => (typeof value === "string" ? [[name, withLineFeeds(value)]] : [])),
+  );
 }
 
 /** The value of a text area. Browsers send CR LF. */

@@ -181,11 +181,7 @@ export interface OtherPages {
  * @param all - newest first
  * @param perPage - how many a page has
  */
-export function selectPage<T>(
-  c: ClientRequest,
-  all: readonly T[],
-  perPage: number,
-): { items: readonly T[]; pages: OtherPages } {
+export function selectPage<T>(c: ClientRequest, all: readonly T[], perPage: number) {
   const last = Math.max(1, Math.ceil(all.length / perPage));
   const number = Math.min(last, Math.max(1, Math.trunc(Number(c.req.query("page"))) || 1));
   const items = all.slice((number - 1) * perPage, number * perPage);

@@ -58,10 +58,7 @@ const NOT_FOR_GUESTS =
   "Guests read on your contact page, which cannot open sealed files. Share the file as a public blob, and write its URL.";
 
 /** The largest file that the site of this folder stores, in bytes; `null` if it stores none. */
-export async function attachmentLimit(
-  { settings: file }: Pick<OwnSiteChoice, "settings">,
-  machine: Machine,
-): Promise<number | null> {
+export async function attachmentLimit({ settings: file }: OwnSiteChoice, machine: Machine): Promise<number | null> {
   const site = await ifBuilt(file, loadSite(machine, file));
   const { blobs = null, hasEndpoints = false } = site?.settings ?? {};
   return hasEndpoints ? (blobs?.maxBytes ?? null) : null;

@@ -8,7 +8,6 @@ import type { Ask } from "../../http/guard.js";
 import { Moderation } from "../../mentions/receive/moderation.js";
 import { createDiscover, type FoundEndpoint, findEndpoint, whyNotRequested } from "../../mentions/send/discover.js";
 import { comparableLink } from "../../mentions/send/site-links.js";
-import type { FollowedFeed } from "../../options/follow.js";
 import { formatSharedUrl, readPrefix } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobsInText } from "../../text/blob-links.js";
 import { addMentionRule } from "../../text/markdown-mentions.js";
@@ -54,7 +53,10 @@ export async function previewTwt(
   const { settings } = site;
   const unknown = new Set<string>();
   const targets = blobTargets(site);
-  const html = createMarkdown(follow, targets, (name) => unknown.add(name)).render(body);
+  const markdown = new MarkdownIt({ html: true }).disable("code");
+  addMentionRule(markdown, follow, (name) => unknown.add(name));
+  addBlobRule(markdown, () => targets);
+  const html = markdown.render(body);
   const page = formatPage(file, site);
   const post = {
     url: new URL(page).pathname,
@@ -84,13 +86,6 @@ export async function previewTwt(
     unknownMentions: [...unknown],
     hasTemplateCode: hasTemplateCode(body),
   };
-}
-
-function createMarkdown(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (name: string) => void): MarkdownIt {
-  const markdown = new MarkdownIt({ html: true }).disable("code");
-  addMentionRule(markdown, follow, onUnknown);
-  addBlobRule(markdown, () => targets);
-  return markdown;
 }
 
 /**

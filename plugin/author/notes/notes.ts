@@ -75,10 +75,7 @@ export function parseTags(typed: string): string[] {
 }
 
 /** The file, its content and its text that {@link writeNote} would write now. */
-export function previewNote(
-  { folder, title, formatBody, formatContent }: Note,
-  now: number,
-): { file: string; content: string; body: string } {
+export function previewNote({ folder, title, formatBody, formatContent }: Note, now: number) {
   const [time = 0] = freeNoteTimes(folder, now);
   return { file: join(folder, postName(title, folder, time)), content: formatContent(time), body: formatBody(time) };
 }

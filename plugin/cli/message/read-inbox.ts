@@ -152,14 +152,11 @@ async function readWanted(
 }
 
 /**
- * The verified sender of a message in the inbox.
+ * The verified sender of a message in the inbox: the address, and the key that signed the message.
  *
  * @throws TwtxtError `not-found` for an unknown id; `not-authentic` if it is not certain who wrote the message
  */
-export async function verifiedSender(
-  id: string,
-  mailbox: Mailbox,
-): Promise<Pick<OpenedMessage, "signer"> & { address: string }> {
+export async function verifiedSender(id: string, mailbox: Mailbox) {
   const [message] = await mailbox.read(await findMessages([id], await mailbox.inbox()));
   const address = message && isOpened(message) ? message.message.address : null;
   if (message && isOpened(message) && message.trust.trust === "verified" && address !== null) {

@@ -9,7 +9,7 @@ import { readPrivateHosts } from "../../author/network.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
-import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
+import { type ClientRequest, readForm } from "../client-request.js";
 import { draftSaved, isForScript, readSave, selectPage } from "../page-parts.js";
 import { ConversationList, ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
 import { deliveryOutcome, MAX_FILE_BYTES } from "./message-items.js";
@@ -105,7 +105,7 @@ export function addSending(room: RoomParts): void {
   const send = sender(room);
   routes.post("/with/:address", async (c) => {
     const form = await readForm(c);
-    const text = readText(form);
+    const text = (form.text ?? "").trim();
     const file = await readFile(c);
     const address = readAddress(c);
     const correspondence = await open();
@@ -152,7 +152,7 @@ export function addDrafts({ routes, open, notices }: RoomParts): void {
   routes.post("/draft/:address", async (c) => {
     const address = readAddress(c);
     const form = await readForm(c);
-    const text = readText(form);
+    const text = (form.text ?? "").trim();
     const { drafts } = (await open()).mailbox;
     if (isForScript(c)) {
       const { draft, added } = await drafts.save(address, text, readSave(form));
@@ -165,8 +165,4 @@ export function addDrafts({ routes, open, notices }: RoomParts): void {
       return { text: text === "" ? "The draft is deleted." : "Draft saved." };
     });
   });
-}
-
-function readText({ text = "" }: FormFields): string {
-  return withLineFeeds(text).trim();
 }

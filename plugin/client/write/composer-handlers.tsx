@@ -35,7 +35,7 @@ import { oneLine } from "../../http/one-line.js";
 import { findNetwork, parseCopy } from "../../mentions/networks/parse-copy.js";
 import { NETWORK_NAMES } from "../../options/syndicate.js";
 import { isWeb } from "../../site/safe-markup.js";
-import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
+import { type ClientRequest, type FormFields, pictureResponse, readForm } from "../client-request.js";
 import type { ClientContext } from "../notices.js";
 import { draftSaved, isForScript, readSave } from "../page-parts.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
@@ -108,7 +108,7 @@ function readText(form: FormFields): SavedText {
   const answered = v.safeParse(v.pipe(v.string(), v.parseJson(), AnsweredTwt), form.answered);
   return {
     id: form.id ?? "",
-    body: withLineFeeds(form.body ?? "").trim(),
+    body: (form.body ?? "").trim(),
     title: oneLine(form.title ?? "").trim(),
     tags: oneLine(form.tags ?? "").trim(),
     replyTo: form.replyTo?.trim() || null,

@@ -6,7 +6,7 @@ import type { Site } from "../../author/site.js";
 import { ifTwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { BackgroundRun } from "../background-run.js";
-import { type ClientEnv, type ClientRequest, readForm, withLineFeeds } from "../client-request.js";
+import { type ClientEnv, type ClientRequest, readForm } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
 import {
   Answers,
@@ -91,7 +91,7 @@ function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): void {
 /** Saves the changes of a post. If that fails, the page keeps what was typed. */
 async function savePost(c: ClientRequest, site: Site, { notices }: ClientContext): Promise<Response> {
   const { file = "", version = "", title = "", body = "" } = await readForm(c);
-  const changed = { file, version, title: oneLine(title).trim(), body: withLineFeeds(body).trim() };
+  const changed = { file, version, title: oneLine(title).trim(), body: body.trim() };
   const fault = await changePost(changed, site).catch(ifTwtxtError(({ message }) => message));
   if (fault === undefined) return notices.redirect(c, publishPath(file), { text: `Saved: ${file}` });
   return c.render(<EditPage post={changed} fault={fault} />, { title: "Edit a post" });
