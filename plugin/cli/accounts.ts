@@ -44,7 +44,15 @@ export const accounts = toCommand({
     }),
     check: action({
       help: "says who the accounts in the environment are and what their secrets allow, and posts nothing. On Netlify: netlify dev:exec npx eleventy-twtxt accounts check",
-      run: check,
+      async run(values, _, terminal) {
+        const levels = await show(checkAccounts(terminal.environment, values, terminal), terminal);
+        if (levels.length === 0) {
+          terminal.say(
+            `No account: the environment of this command has no secrets of one. Run it where your host has them, or create them: ${typed("accounts --help")}`,
+          );
+        }
+        return levels.includes("fix") ? 1 : 0;
+      },
     }),
   },
   shared: OPTIONS,
@@ -109,16 +117,6 @@ async function askBluesky(handle: string, terminal: Terminal): Promise<Record<st
   const [handleName, passwordName] = ACCOUNT_VARIABLES.bluesky;
   const url = terminal.environment[BLUESKY_URL]?.trim();
   return { [handleName]: handle.replace(/^@/, ""), [passwordName]: password, ...(url && { [BLUESKY_URL]: url }) };
-}
-
-async function check(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const levels = await show(checkAccounts(terminal.environment, values, terminal), terminal);
-  if (levels.length === 0) {
-    terminal.say(
-      `No account: the environment of this command has no secrets of one. Run it where your host has them, or create them: ${typed("accounts --help")}`,
-    );
-  }
-  return levels.includes("fix") ? 1 : 0;
 }
 
 /** @returns the level of each finding */

@@ -234,10 +234,7 @@ export const VERIFICATION_ADVICE = {
  * @param keys - `null` for all that the site or this machine knows
  * @throws TwtxtError `unreachable` while iterating, if it is interrupted
  */
-export async function verifyBlobs(
-  site: BlobSite,
-  keys: readonly string[] | null,
-): Promise<{ count: number; verifications: AsyncGenerator<Verification>; damaged: readonly string[] }> {
+export async function verifyBlobs(site: BlobSite, keys: readonly string[] | null) {
   const { states, damaged } = await site.blobs.known.list();
   const known = states.filter(({ isDeleted }) => !isDeleted);
   const all = async () => [...(await site.blobs.client.list()), ...known].map(({ key }) => key);

@@ -53,11 +53,7 @@ async function ownSite(machine: Machine, settingsFile: string | undefined) {
  * @param given - the URL of a feed or a site; `null` for the site in this folder
  * @returns `null` if neither is there
  */
-export async function createChecks(
-  given: string | null,
-  choice: ExamineChoice,
-  machine: Machine,
-): Promise<AsyncGenerator<Finding> | null> {
+export async function createChecks(given: string | null, choice: ExamineChoice, machine: Machine) {
   const own = await ifBuilt(choice.settings, ownSite(machine, choice.settings));
   const start = given ?? own?.feedUrl;
   return start === undefined ? null : runChecks(examine(start, own, choice, machine));

@@ -42,10 +42,7 @@ export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
   );
 };
 
-export function chooseName(
-  blob: Pick<BlobInfo, "key" | "filename" | "type">,
-  opened: OpenedName | null = null,
-): string {
+export function chooseName(blob: Blob, opened: OpenedName | null = null): string {
   const name = oneLine(opened?.filename ?? blob.filename, 255);
   if (name !== "") return name;
   return isSealedType(blob.type) ? `Sealed file ${shortKey(blob.key)}` : shortKey(blob.key);

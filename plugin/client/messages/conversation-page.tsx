@@ -169,11 +169,7 @@ const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileBytes }) =
 );
 
 /** @param unsent - its file is to be chosen again */
-const FileField: FC<Pick<ComposerProps, "address" | "maxFileBytes" | "unsent">> = ({
-  address,
-  maxFileBytes,
-  unsent,
-}) => {
+const FileField: FC<Omit<ComposerProps, "draft">> = ({ address, maxFileBytes, unsent }) => {
   if (readGuestKey(address) !== null) {
     return <p class="muted">Files cannot be attached: guests read on your contact page, which cannot open them.</p>;
   }

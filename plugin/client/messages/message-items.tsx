@@ -31,10 +31,7 @@ import { MessageText } from "../strangers-text.js";
 import { conversationPath, MESSAGES, OUTBOX, type RoomParts } from "./message-requests.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` describe its delivery. */
-export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
-  copy,
-  children,
-}) => (
+export const SentItem: FC<PropsWithChildren<{ copy: Omit<OpenedCopy, "to"> }>> = ({ copy, children }) => (
   <li class="own" id={`m-${copy.id}`} data-item tabindex={-1}>
     <p class="by">
       You <Time at={copy.created} />

@@ -92,15 +92,12 @@ export function addKeys({ routes, open, notices }: RoomParts): void {
   });
 }
 
-const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly KeyChange[] }> = ({
-  entries,
-  changes,
-}) => (
+const UnverifiedPage: FC<{ entries: readonly InboxEntry[] }> = ({ entries }) => (
   <>
     <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
     <ActionButton label="Verify again" />
     <div id="new-keys" data-live>
-      {changes.map((change) => (
+      {findKeyChanges(entries).map((change) => (
         <KeyQuestion change={change} />
       ))}
     </div>
@@ -118,8 +115,7 @@ export function addUnverified({ routes, open, notices }: RoomParts): void {
     const correspondence = await open();
     const conversation = await correspondence.with(null);
     if (conversation) await correspondence.markRead(conversation);
-    const entries = conversation?.received ?? [];
-    return c.render(<UnverifiedPage entries={entries} changes={findKeyChanges(entries)} />, { title: "Not verified" });
+    return c.render(<UnverifiedPage entries={conversation?.received ?? []} />, { title: "Not verified" });
   });
 
   notices.addForm(routes, "/unverified", UNVERIFIED, async () => {
