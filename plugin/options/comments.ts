@@ -1,5 +1,6 @@
 // plugin/options/comments.ts: the option `mentions.comments`.
 import * as v from "valibot";
+import { DAY } from "../clock.js";
 import { COMMENT_PAGE, COMMENT_STATUS } from "./comment-words.js";
 import { amount, ownWords, yesNo } from "./value-types.js";
 
@@ -19,9 +20,7 @@ export const COMMENTS = v.strictObject(
 /** The option `mentions.comments`, complete. */
 export type CommentsOptions = v.InferOutput<typeof COMMENTS>;
 
-const DAY_MS = 86_400_000;
-
 /** Whether a post takes no more comments because of its age. @param date - of the post, in milliseconds since 1970 */
 export function isTooOld(date: number, now: number, { closeAfterDays }: CommentsOptions): boolean {
-  return closeAfterDays > 0 && now > date + closeAfterDays * DAY_MS;
+  return closeAfterDays > 0 && now > date + closeAfterDays * DAY;
 }
