@@ -1,5 +1,4 @@
 // plugin/blobs/metadata.ts: the metadata of a blob: its rules, and how requests carry it, in headers or JSON. PROTOCOL 4
-
 import { parse } from "content-disposition";
 import { parseItem, serializeItem } from "structured-headers";
 import { TwtxtError } from "../errors.js";

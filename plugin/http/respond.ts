@@ -33,6 +33,7 @@ export interface HttpResponse {
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
 }
 
+/** The same for hosts that send a `Response`. */
 export function toResponse({ body, ...init }: HttpResponse): Response {
   return new Response(body as ConstructorParameters<typeof Response>[0], init);
 }

@@ -1,5 +1,4 @@
 // plugin/http/sign-request.ts: signs requests, on Node.js and in browsers. PROTOCOL 5, RFC 9421
-
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
 import { TwtxtError } from "../errors.js";

@@ -66,7 +66,7 @@ export class BlobContents {
 
   constructor(private readonly options: ContentsOptions) {}
 
-  /** @returns all bytes of a small blob; `null` if it was replaced or deleted since it was found */
+  /** @returns the bytes of a small blob, a stream of a large one; `null` if it was replaced or deleted since it was found */
   async read({ contents, size }: StoredBlob, range?: Range): Promise<Uint8Array | ReadableStream<Uint8Array> | null> {
     if (size > COMPARED_BYTES) return this.options.store.read(contents, range);
     const found = await this.options.store.get(contents);

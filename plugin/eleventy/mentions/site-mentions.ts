@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { remember } from "../../groups.js";
-import { once } from "../../later.js";
 import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
 import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
@@ -70,6 +69,7 @@ export class SiteMentions {
   #json: string | null = null;
   /** The posts that can have comments, by path. */
   #posts: ReadonlyMap<string, PostState> = new Map();
+  #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
 
@@ -274,12 +274,13 @@ export class SiteMentions {
   }
 
   /** Caches the list on this machine for builds that cannot reach the site. Once per process. */
-  readonly saveCache = once(async () => {
+  async saveCache(): Promise<void> {
     const mentions = this.#allWithPlaces();
-    if (mentions === null) return;
+    if (mentions === null || this.#isCached) return;
     const content = cacheFile(this.urls.absolute(PATHS.mentionsJson), this.#toJson(mentions));
     await replaceFile(join(this.environment.root, CACHE), content);
-  });
+    this.#isCached = true;
+  }
 
   /** Written once, because the mentions of a process stay the same. */
   #toJson(mentions: readonly PublicMention[]): string {

@@ -5,7 +5,6 @@ import * as v from "valibot";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { FollowedFeed } from "../../http/followed-feeds.js";
 import { parseJson } from "../../http/one-line.js";
-import { once } from "../../later.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { chooseWords } from "../../options/translations.js";
 import { mentionEntry, newestThreads } from "../../site/conversation.js";
@@ -47,6 +46,7 @@ export class SiteTimeline {
   readonly options: TimelineOptions | null;
   #read: ReadFeeds | null = null;
   #own: () => readonly PlainTwt[] = () => [];
+  #isCached = false;
   /** HTML by text, from the cache. */
   #knownHtml: ReadonlyMap<string, string> = new Map();
   /** HTML by text, of the twts that this build shows. */
@@ -126,12 +126,13 @@ export class SiteTimeline {
   }
 
   /** Caches the feeds on this machine for the next build. Once per process. */
-  readonly saveCache = once(async () => {
-    if (!this.#read) return;
+  async saveCache(): Promise<void> {
+    if (!this.#read || this.#isCached) return;
     const feeds = this.#read.feeds.flatMap((feed) => feed.kept ?? []);
     const cache: v.InferInput<typeof CACHED> = { feeds, agent: this.urls.userAgent(), html: [...this.#html] };
     await replaceFile(join(this.environment.root, CACHE), JSON.stringify(cache));
-  });
+    this.#isCached = true;
+  }
 
   /** Adds the HTML of each text. The converter is loaded if a text is new. */
   async #convert(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {

@@ -1,5 +1,4 @@
 // plugin/mentions/comments/comment-page.ts: the pages with the form for readers without JavaScript: to answer a reply, and for a refused comment.
-
 import { type TwtxtError, type TwtxtErrorCode, toStatus } from "../../errors.js";
 import type { HttpResponse } from "../../http/respond.js";
 import type { CommentWords } from "../../options/comment-words.js";

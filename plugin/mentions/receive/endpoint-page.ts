@@ -1,5 +1,4 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint to people, with words in all languages.
-
 import { type TwtxtError, toStatus } from "../../errors.js";
 import type { HttpResponse } from "../../http/respond.js";
 import { chooseEndpointWords, type EndpointWords } from "../../options/endpoint-words.js";
