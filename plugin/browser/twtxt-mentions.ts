@@ -18,7 +18,7 @@ import type { Timeline } from "../site/timeline.js";
 import { shownMention, unreadList } from "../site/timeline-markup.js";
 import { pageParsed } from "./page-parsed.js";
 import { type NewestMentions, readNewest, readTimeline } from "./site-json.js";
-import { readHtml, toDom } from "./to-dom.js";
+import { toDom } from "./to-dom.js";
 import { findItems, type Item, type KnownItems, updateList, updateLists } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
@@ -205,7 +205,6 @@ class TwtxtMentions extends HTMLElement {
       headingLevel: Number(headingLevel),
       toPicture: () => [],
       dates: dateFormat(this.lang || "en", timeZone),
-      readHtml,
       once: (_, create) => create(),
     };
   }

@@ -5,6 +5,7 @@ import { RecentValues } from "../groups.js";
 import { toHtml } from "../site/html.js";
 import { type MentionSentence, pageLabel, viaHost } from "../site/mention-sentence.js";
 import { plainLines } from "../site/plain-lines.js";
+import { readHtml } from "../site/read-html.js";
 import { boundedMarks, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
 import { textMarkup } from "../site/text-markup.js";
 import { isFeedUrl } from "../url.js";
@@ -18,16 +19,12 @@ const TWT = /#:~:text=/;
 const kept = new RecentValues<string, string>(MAX_KEPT);
 
 /**
- * The HTML of a text with safe elements, folded if it is long. Loads parsers of Markdown and HTML, which only pages with
- * texts need.
+ * The HTML of a text with safe elements, folded if it is long. Loads a parser of Markdown, which only pages with texts need.
  *
  * @param html - the text of a page as HTML; `null` if it follows from the text
  */
 export async function strangersHtml(text: string, source: string, html: string | null = null): Promise<string> {
-  const [{ textHtml }, { readHtml }] = await Promise.all([
-    import("../site/text-html.js"),
-    import("../site/read-html.js"),
-  ]);
+  const { textHtml } = await import("../site/text-html.js");
   const kind = TWT.test(source) ? "twt" : "page";
   const key = `${kind} ${html ?? text}`;
   return kept.use(key, () =>

@@ -96,12 +96,8 @@ export class SiteBuild {
       ),
     );
     this.#built = built;
-    await mentions.begin(
-      await this.#readOwnTwts(built),
-      built.titles,
-      timeline.known(),
-      this.#readCommentedPosts(twts),
-    );
+    const ownTwts = await this.#readOwnTwts(built);
+    mentions.begin(ownTwts, built.titles, timeline.known(), this.#readCommentedPosts(twts));
     timeline.begin(() => newestOwnTwts(twts));
   }
 

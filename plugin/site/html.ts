@@ -76,7 +76,7 @@ export function escapeHtml(text: string): string {
 /** The references that this package, Markdown libraries and templates write. */
 const CHARACTERS: Readonly<Record<string, string>> = {
   ...{ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' },
-  ...{ "&#x26;": "&", "&#x3C;": "<", "&#x22;": '"', "&#39;": "'" },
+  ...{ "&#x26;": "&", "&#x3C;": "<", "&#x22;": '"', "&#39;": "'", "&#x27;": "'", "&#x60;": "`" },
 };
 
 /** Decodes the references in a text or attribute. @returns `null` if there are others, which need a parser */

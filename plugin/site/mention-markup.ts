@@ -6,6 +6,7 @@ import type { ListForm } from "./folded-list.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
 import { describeMention, pageLabel, viaHost } from "./mention-sentence.js";
+import { readHtml } from "./read-html.js";
 import { boundedMarks, STRANGERS_REL } from "./safe-markup.js";
 import { plainTextMarkup, textMarkup } from "./text-markup.js";
 import { GUEST } from "./visible-name.js";
@@ -38,7 +39,6 @@ export interface MentionContext {
   /** The picture before an author's name, with the space between them. Only the build can fetch pictures. */
   toPicture(author: Author): readonly Markup[];
   dates: Dates;
-  readHtml(html: string): readonly Markup[];
   /**
    * Markup that depends only on its key and the site. The build creates it once for all pages.
    *
@@ -230,5 +230,5 @@ function contentMarkup(mention: ShownMention, context: MentionContext): readonly
   const { more } = context.words;
   if (isReaction(mention)) return [];
   if (html === null) return textMarkup(plainTextMarkup(text), more);
-  return context.once(html, () => textMarkup(context.readHtml(html), more));
+  return context.once(html, () => textMarkup(readHtml(html), more));
 }

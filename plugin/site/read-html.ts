@@ -1,25 +1,49 @@
-// plugin/site/read-html.ts: a stranger's HTML as markup, for the build. Loaded only if there are mentions.
-import type { Nodes } from "hast";
-import rehypeParse from "rehype-parse";
-import { unified } from "unified";
-import type { Markup } from "./html.js";
-import { readPlainHtml } from "./read-plain-html.js";
+// plugin/site/read-html.ts: reads the HTML that a host writes for a stranger's text, for pages and in the browser.
+import { decodeReferences, type Markup } from "./html.js";
 import { safeElement } from "./safe-markup.js";
 
-const parser = unified().use(rehypeParse, { fragment: true });
+const TOKEN = /<(\/?)([a-z][a-z0-9]*)([^<>]*)>|[^<]+|</g;
+/** A text has at most four lists or quotations in each other, and as many inline elements. Deeper ones are left out. */
+const MAX_DEPTH = 32;
 
+/** An element whose end tag is not read yet. */
+interface OpenElement {
+  tag: string;
+  href: string | null;
+  children: Markup[];
+}
+
+/**
+ * Reads safe elements, each up to its end tag. Of other elements only the contents are kept. This is no parser of HTML: it
+ * moves and adds no elements, because what hosts write needs none.
+ *
+ * @returns what is safe to show, whatever the HTML is
+ * @see PROTOCOL 6
+ */
 export function readHtml(html: string): readonly Markup[] {
-  return readPlainHtml(html) ?? readAnyHtml(html);
+  const root: OpenElement = { tag: "", href: null, children: [] };
+  const open = [root];
+  const close = ({ tag, href, children }: OpenElement) => {
+    open.pop();
+    open.at(-1)?.children.push(...safeElement(tag, href, children));
+  };
+  for (const [token, slash, tag, attributes = ""] of html.matchAll(TOKEN)) {
+    const parent = open.at(-1) ?? root;
+    if (tag === undefined) parent.children.push(decode(token));
+    else if (tag === "br") parent.children.push(...safeElement(tag, null, []));
+    else if (slash === "" && open.length < MAX_DEPTH) open.push({ tag, href: readHref(attributes), children: [] });
+    else if (slash !== "" && tag === parent.tag) close(parent);
+  }
+  for (const element of open.slice(1).reverse()) close(element);
+  return root.children;
 }
 
-/** The same as `readHtml`, always with the parser. */
-export function readAnyHtml(html: string): readonly Markup[] {
-  return parser.parse(html).children.flatMap(toMarkup);
+function readHref(attributes: string): string | null {
+  const [, href] = /\shref="([^"]*)"/.exec(attributes) ?? [];
+  return href === undefined ? null : decode(href);
 }
 
-function toMarkup(node: Nodes): readonly Markup[] {
-  if (node.type === "text") return [node.value];
-  if (node.type !== "element") return [];
-  const { href } = node.properties;
-  return safeElement(node.tagName, typeof href === "string" ? href : null, node.children.flatMap(toMarkup));
+/** References that no host writes stay as they are. */
+function decode(text: string): string {
+  return decodeReferences(text) ?? text;
 }

@@ -14,17 +14,13 @@ export interface PageOfHtml {
 
 /** Attributes that are read here or that do not change the text. */
 const ATTRIBUTES =
-  '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|dir|width|height|loading|decoding|start)="[^"<>\\0-\\x1f]*")*';
-/** The start of an element after optional white space, or the end. */
-const startTag = (tags: string) => new RegExp(`[ \\t\\n\\f\\r]*(?:$|<(${tags})(${ATTRIBUTES})>)`, "y");
-const BLOCK = startTag("p|h[1-6]|ul|ol|blockquote");
-const ITEM = startTag("li");
+  '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|dir|width|height|loading|decoding)="[^"<>\\0-\\x1f]*")*';
+/** A paragraph after optional white space, up to its first end tag, or the end of the HTML. */
+const PARAGRAPH = new RegExp(`[ \\t\\n\\f\\r]*(?:$|<p${ATTRIBUTES}>(.*?)</p>)`, "sy");
 /** An element without contents, or the start of another one. */
 const INLINE = new RegExp(`<(?:(br|img)(${ATTRIBUTES}) ?/?|(a|b|code|em|i|strong)(${ATTRIBUTES}))>`, "y");
 /** Text that may not be the same in Markdown. */
 const SPECIAL_TEXT = /[\t\n\f\r&`]| {2}/;
-/** No class, because the list may be one of mentions or of tasks. */
-const LIST_ATTRIBUTES = /^(?: start="(?<start>\d{1,9})")?$/;
 
 const EMPHASIS: Record<string, string> = { em: "*", i: "*", strong: "**", b: "**" };
 /** The characters outside and inside of an emphasis between which Markdown recognizes a marker. */
@@ -37,55 +33,33 @@ const PLAIN_URL = /^https?:\/\/[\w./:?=%,+-]+$/;
 const notPlain = new Error("This HTML needs a parser.");
 
 /**
- * Reads paragraphs, headings, quotations and flat lists that hold formatted text, links, images and mentions.
+ * Reads paragraphs of formatted text, links, images and mentions.
  *
  * @returns the same Markdown as `textFromAnyHtml`; `null` for HTML that needs the parser
  */
 export function textFromPlainHtml(html: string, page: PageOfHtml): string | null {
   try {
-    return `${flow(html, page)}\n`;
+    const paragraphs = readParagraphs(html).map((inner) => lines(inner, page));
+    return paragraphs.length > 0 ? `${paragraphs.join("\n\n")}\n` : null;
   } catch (error) {
     if (error === notPlain) return null;
     throw error;
   }
 }
 
-/** Blocks with an empty line between them. */
-function flow(html: string, page: PageOfHtml): string {
-  const blocks: string[] = [];
-  let isAfterList = false;
-  for (const { tag, attributes, inner } of findElements(html, BLOCK)) {
-    const isList = tag === "ul" || tag === "ol";
-    // The second of two lists in a row would need a different marker.
-    if (isAfterList && (isList || tag === "blockquote")) throw notPlain;
-    isAfterList = isList;
-    blocks.push(isList ? list(tag, attributes, inner, page) : block(tag, inner, page));
+/** The contents of the paragraphs of HTML that has nothing else but white space between them. */
+function readParagraphs(html: string): string[] {
+  const paragraphs: string[] = [];
+  for (let at = 0; ; ) {
+    PARAGRAPH.lastIndex = at;
+    const [found, inner] = PARAGRAPH.exec(html) ?? refuse();
+    if (inner === undefined) return paragraphs;
+    paragraphs.push(inner);
+    at += found.length;
   }
-  return blocks.length > 0 ? blocks.join("\n\n") : refuse();
 }
 
-function block(tag: string, inner: string, page: PageOfHtml): string {
-  if (tag === "blockquote") {
-    const lines = flow(inner, page).split("\n");
-    return lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
-  }
-  return tag === "p" ? lines(inner, page) : `${"#".repeat(Number(tag[1]))} ${oneLine(inner, page)}`;
-}
-
-function list(tag: string, attributes: string, html: string, page: PageOfHtml): string {
-  const { groups = {} } = LIST_ATTRIBUTES.exec(attributes) ?? refuse();
-  const items = findElements(html, ITEM).map(({ inner }) => oneLine(inner, page));
-  // `textFromAnyHtml` makes a mention in an item a separate paragraph.
-  if (items.length === 0 || items.some((item) => item.includes("@<"))) throw notPlain;
-  return items.map((item, i) => `${tag === "ol" ? `${Number(groups.start ?? 1) + i}.` : "-"} ${item}`).join("\n");
-}
-
-function oneLine(html: string, page: PageOfHtml): string {
-  const text = lines(html, page);
-  return text.includes("\n") ? refuse() : text;
-}
-
-/** The contents of a block, with a line end for each `<br>`. */
+/** The contents of a paragraph, with a line end for each `<br>`. */
 function lines(html: string, page: PageOfHtml): string {
   const text = phrasing(html, page, "\n", "\n")
     .replace(/ *\n */g, "\n")
@@ -200,25 +174,6 @@ function withoutScheme(url: string): string {
 
 function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-}
-
-interface HtmlElement {
-  tag: string;
-  attributes: string;
-  inner: string;
-}
-
-/** The elements of HTML that has nothing else but white space between them. */
-function findElements(html: string, start: RegExp): HtmlElement[] {
-  const elements: HtmlElement[] = [];
-  for (let at = 0; ; ) {
-    start.lastIndex = at;
-    const [found, tag, attributes = ""] = start.exec(html) ?? refuse();
-    if (tag === undefined) return elements;
-    const inner = readInner(html, at + found.length, tag);
-    elements.push({ tag, attributes, inner });
-    at += found.length + inner.length + endTag(tag).length;
-  }
 }
 
 /** The contents up to the first end tag of this name. If elements of this name are nested, the contents match no pattern. */

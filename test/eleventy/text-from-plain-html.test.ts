@@ -95,7 +95,7 @@ const someProse = some(
   1,
 );
 const aBlock = fc.oneof(
-  often(6, someProse),
+  often(20, someProse),
   join(anyOf("# ", "### ", "> ", "1. ", "> - ", "    "), someProse),
   fc
     .tuple(anyOf("- ", "3. ", "> "), fc.array(someProse, { minLength: 1, maxLength: 3 }))
@@ -147,20 +147,11 @@ const { phrases } = fc.letrec<{ phrase: string; phrases: string }>((tie) => ({
 }));
 const aBody = some(
   fc
-    .tuple(
-      anyOf("p", "p", "p", "h2", "blockquote", "ul", "ol"),
-      phrases,
-      anyOf("", "", ' start="3"', ' class="twtxt-mentions"'),
-    )
-    .map(([tag, inner, attributes]) => `${element(tag, childrenOf(tag, inner), attributes)}\n`),
+    .tuple(anyOf(..."p p p p p h2 blockquote section".split(" ")), phrases, anyOf("", "", ' class="twtxt-part"'))
+    .map(([tag, inner, attributes]) => `${element(tag, inner, attributes)}\n`),
   3,
   1,
 );
-
-function childrenOf(tag: string, inner: string): string {
-  if (tag === "blockquote") return `\n<p>${inner}</p>\n`;
-  return tag === "p" || tag === "h2" ? inner : `\n<li>${inner}</li>\n<li>x</li>\n`;
-}
 
 const aSoup = some(
   fc.oneof(
@@ -181,7 +172,7 @@ describe("plain HTML has the same text with and without the parser", () => {
           aNote.map((note) => markdown.render(note)),
           250,
         ),
-      ).toBeGreaterThan(0.2);
+      ).toBeGreaterThan(0.15);
     },
   );
 
@@ -206,7 +197,6 @@ describe("a note is plain", () => {
     "One *two* **three** `four`\nfive.\n\nSix &amp; seven<br>eight",
     "A [link](/about/), <https://x.example/> and ![a picture](/a.png)",
     `Hello <a href="${BOB}" class="u-mention" dir="auto">@bob</a>!`,
-    "## Two\n\n> Three\n>\n> four\n\n- five\n- six\n\nand\n\n3. seven\n4. eight",
   ])("%j", (note) => {
     expect(isPlain(markdownIt({ html: true }).render(note))).toBe(true);
   });

@@ -2,7 +2,6 @@
 import { type MentionListOptions, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
-import { readHtml } from "../../plugin/site/read-html.js";
 
 type Changes = Partial<MentionListOptions> & Pick<MentionListOptions, "target">;
 
@@ -11,7 +10,7 @@ export function listOptions<T extends Changes>(changes: T): MentionListOptions &
     ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: "/twtxt.css", endpoint: null },
     feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
     ...{ findTitle: () => null, pictures: new Map(), words: ENGLISH, lang: "en", timeZone: "UTC" },
-    ...{ headingLevel: 2, readHtml, once: writeOnce(), dates: dateFormat("en", "UTC") },
+    ...{ headingLevel: 2, once: writeOnce(), dates: dateFormat("en", "UTC") },
     ...changes,
   };
 }

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,6 +30,9 @@ export const PACKED = join(repo, ".cache/netlify/package");
 
 /** Without these options it prompts the user, opens a browser, and downloads programs. */
 export const NETLIFY_DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
+
+/** The time in which `netlify dev` loads changed functions again, even on a slow machine. */
+const RELOAD_MS = 20_000;
 
 /** The environment of Netlify's command line: without the user's settings, and without telemetry. */
 const environment = (home: string) => ({
@@ -114,8 +118,12 @@ export async function netlify(site: Site, args: readonly string[]): Promise<stri
 
 export interface RunningNetlify {
   url: string;
-  /** Waits until it has loaded the functions of the latest build. Requests meanwhile may fail. */
-  reloaded(): Promise<void>;
+  /**
+   * Waits until it has loaded the functions of the latest build. Requests meanwhile may fail.
+   *
+   * @param page - the path of a page that this build has, if the build may not have ended
+   */
+  reloaded(page?: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -157,19 +165,26 @@ export async function netlifyDev(
  * @param printed - the output of `netlify dev` so far
  * @returns waits until it has loaded the functions of the latest build
  */
-export function watchReloads(folder: string, printed: () => string): () => Promise<void> {
+export function watchReloads(folder: string, printed: () => string): RunningNetlify["reloaded"] {
   const functions = join(folder, ".netlify/v1/functions");
   const shared = join(functions, "twtxt-host.json");
   const times = (text: string) => printed().split(text).length - 1;
   let loaded = existsSync(shared) && readFileSync(shared, "utf8");
   let reloads = 0;
-  return async () => {
+  return async (page = "") => {
+    await until(async () => readFileSync(shared, "utf8").includes(page));
     const latest = readFileSync(shared, "utf8");
     if (latest === loaded) return;
     loaded = latest;
+    let touched = Date.now();
     const expected = reloads + readdirSync(functions).filter((name) => name.endsWith(".mjs")).length;
     await until(async () => {
       reloads = times("Reloaded function");
+      // It may drop a change, and reads the file again when its time changes.
+      if (reloads < expected && Date.now() > touched + RELOAD_MS) {
+        touched = Date.now();
+        utimesSync(shared, new Date(), new Date());
+      }
       return reloads >= expected && reloads === times("Reloading function");
     });
   };

@@ -37,7 +37,6 @@ it.each(["mention", "reply", "like", "repost", "bookmark"] as const)(
             findTitle: () => null,
             toPicture: () => [],
             dates: { format: () => "today" },
-            readHtml: () => [],
             once: (_, create) => create(),
           },
         ),

@@ -35,10 +35,7 @@ export type PostState = "open" | "closed";
 
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
-  extends Pick<
-    MentionContext,
-    "target" | "feed" | "findTitle" | "words" | "headingLevel" | "readHtml" | "once" | "dates"
-  > {
+  extends Pick<MentionContext, "target" | "feed" | "findTitle" | "words" | "headingLevel" | "once" | "dates"> {
   /** The path of the JSON that the component reads; `null` for a page without the component. */
   json: string | null;
   script: string;

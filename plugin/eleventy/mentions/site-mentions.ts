@@ -50,8 +50,6 @@ export class SiteMentions {
   #conversations: SiteConversations | null = null;
   #received: SiteConversations | null = null;
   #ownTwts: (() => readonly OwnTwt[]) | null = null;
-  /** Loaded if there are mentions. */
-  #readHtml: MentionListOptions["readHtml"] = () => [];
   /** What all lists share, by language and whether their pages are complete. Creating it takes longer than a page. */
   readonly #shared = new Map<string, Omit<MentionListOptions, "target">>();
   /** The lists of pages without mentions, by the same key. */
@@ -128,12 +126,12 @@ export class SiteMentions {
    * @param posts - by path; those that can have comments
    * @param ownTwts - throws while the posts are not rendered; `null` if no post is a reply
    */
-  async begin(
+  begin(
     ownTwts: (() => readonly OwnTwt[]) | null,
     titles: PageTitles,
     followed: readonly PlainTwt[],
     posts: ReadonlyMap<string, PostState>,
-  ): Promise<void> {
+  ): void {
     this.#posts = posts;
     this.#ownTwts = ownTwts;
     this.#titles = titles;
@@ -143,8 +141,6 @@ export class SiteMentions {
     this.#conversations = null;
     this.#shared.clear();
     this.#empty.clear();
-    const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
-    if (hasAny) this.#readHtml = (await import("../../site/read-html.js")).readHtml;
   }
 
   /** All mentions, newest first; `null` if they are unknown. */
@@ -311,7 +307,6 @@ export class SiteMentions {
       ...{ lang: shown, ...(shown !== lang && { isForeign: true as const }) },
       timeZone,
       headingLevel: this.#options.headingLevel,
-      readHtml: this.#readHtml,
       once: writeOnce(),
       dates: formatOnce(dateFormat(shown, timeZone)),
     };

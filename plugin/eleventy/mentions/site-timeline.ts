@@ -8,7 +8,6 @@ import { parseJson } from "../../http/one-line.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { chooseWords } from "../../options/translations.js";
 import { mentionEntry, newestThreads } from "../../site/conversation.js";
-import { readPlainHtml } from "../../site/read-plain-html.js";
 import { PATHS } from "../../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../../site/timeline.js";
 import { shownMention } from "../../site/timeline-markup.js";
@@ -19,8 +18,6 @@ import type { WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
 import { type MentionListOptions, timelineHtml, writeOnce } from "./mention-html.js";
 import type { SiteMentions } from "./site-mentions.js";
-
-type HtmlReader = MentionListOptions["readHtml"];
 
 /** In the cache folder of Eleventy's own plugins. */
 const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
@@ -107,8 +104,7 @@ export class SiteTimeline {
     if (!this.#read) return () => "";
     const { twts: followed, unread, updated } = this.#read;
     const twts = await this.#convert(selectTwts(followed, this.#own(), updated));
-    const readHtml = await createReader(twts);
-    return (...form) => timelineHtml({ twts, unread, updated }, { ...this.#listOptions(readHtml, form), page });
+    return (...form) => timelineHtml({ twts, unread, updated }, { ...this.#listOptions(...form), page });
   }
 
   /** The path of the page for templates; `null` for a site without a timeline. */
@@ -145,21 +141,13 @@ export class SiteTimeline {
     });
   }
 
-  #listOptions(readHtml: HtmlReader, form: Parameters<WritePart>): MentionListOptions {
+  #listOptions(...form: Parameters<WritePart>): MentionListOptions {
     return {
       ...this.mentions.listOptions(null, ...form),
       json: this.urls.has("timeline") ? this.urls.href(PATHS.timelineJson) : null,
       pictures: new Map(),
       ...(this.options && this.pageCount() > 1 && { perPage: this.options.perPage }),
-      readHtml,
       once: writeOnce(),
     };
   }
-}
-
-/** Loads the HTML parser only if a twt needs it: loading it takes longer than reading all other twts. */
-async function createReader(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
-  const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
-  if ([...plain.values()].includes(null)) return (await import("../../site/read-html.js")).readHtml;
-  return (html) => plain.get(html) ?? [];
 }

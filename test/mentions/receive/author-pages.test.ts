@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { ENGLISH } from "../../../plugin/options/words.js";
 import { toHtml } from "../../../plugin/site/html.js";
 import { dateFormat, mentionItem } from "../../../plugin/site/mention-markup.js";
-import { readHtml } from "../../../plugin/site/read-html.js";
 import { decideFirst } from "../../helpers/decide-first.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, PAGE, receiver } from "../../helpers/receiver.js";
@@ -38,7 +37,7 @@ it("the name and the date of a mention lead to the pages that the feed names on 
   const item = toHtml(
     mentionItem(mention, {
       ...{ target: PAGE, feed: { url: FEED, nick: "alice" }, findTitle: () => null, words: ENGLISH, headingLevel: 2 },
-      ...{ toPicture: () => [], dates: dateFormat("en", "UTC"), readHtml, once: (_, create) => create() },
+      ...{ toPicture: () => [], dates: dateFormat("en", "UTC"), once: (_, create) => create() },
     }),
   );
   expect(item).toContain(`<a class="p-author h-card" href="${bob.url}/about/"`);
