@@ -467,22 +467,6 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(await page.evaluate("typeof hacked")).toBe("undefined");
       expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
     });
-
-    it("is shortened if it is very long", async () => {
-      const author = { name: "b".repeat(100_000), url: "https://bob.example/", photo: null };
-      const huge = mentionAt(2, { author, text: "a\n".repeat(500_000) });
-      const more = Array.from({ length: 300 }, (_, minute) =>
-        mentionAt(1, { source: `https://bob.example/${minute}` }),
-      );
-      const site = await siteWith(listOf([]), all(huge, ...more));
-      const { page } = await openedUntil("live", site.server.url);
-
-      expect((await page.locator(".p-author").first().textContent())?.length).toBe(200);
-      expect((await page.locator(".p-content").first().textContent())?.length).toBe(
-        "a".repeat(5000).length + "Show more".length,
-      );
-      expect(await page.locator("li").count()).toBe(100);
-    });
   });
 
   describe("an unavailable list", () => {
