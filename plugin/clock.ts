@@ -1,5 +1,4 @@
 // plugin/clock.ts: the type of the clock, a parameter of all code that needs the time, spans of time, and stored times.
-
 import * as v from "valibot";
 
 /** In milliseconds. */

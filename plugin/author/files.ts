@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream, rmSync } from "node:fs";
 import {
   access,
-  chmod,
   constants,
   link,
   lstat,
@@ -18,10 +17,11 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { badFile, isMissing, orBadFile, TwtxtError } from "../errors.js";
 import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
+import { replaceFile } from "../store/disk.js";
 import { processOfName, uniqueName } from "../store/processes.js";
 import { PROGRAM } from "./invocation.js";
 import type { Machine } from "./machine.js";
@@ -56,21 +56,9 @@ export async function replaceText(file: string, text: string): Promise<void> {
     await access(file, constants.W_OK);
     const target = await realpath(file);
     const { mode } = await stat(target);
-    await renameInto(target, text, mode);
+    await replaceFile(target, text, mode);
   } catch (error) {
     throw badFile(error);
-  }
-}
-
-async function renameInto(target: string, text: string, mode: number): Promise<void> {
-  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
-  try {
-    await writeFile(temporary, text, { flag: "wx", mode, flush: true });
-    await chmod(temporary, mode);
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
   }
 }
 

@@ -1,5 +1,4 @@
 // plugin/browser/twtxt-comments-form.ts: the form for comments, loaded when a reader uses it. It signs with the key of the contact page.
-
 import { encodeKey } from "../messages/browser.js";
 import { COMMENT_STATUS } from "../options/comment-words.js";
 import { SHARED_STATUS } from "../options/contact-words.js";

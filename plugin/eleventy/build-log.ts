@@ -21,8 +21,8 @@ export class BuildLog {
 
   async report(event: BuildEvent, built: BuiltSite, written: WrittenSite): Promise<void> {
     const blobs = await this.site.blobs.check();
-    for (const warning of await this.#listWarnings(built)) this.#log(warning, "warn");
-    for (const warning of [...blobs.warnings, ...written.warnings]) this.#log(warning, "warn");
+    const warnings = [...this.#listWarnings(built), ...blobs.warnings, ...written.warnings];
+    for (const warning of warnings) this.#log(warning, "warn");
     this.#logNotesOnce(event, built);
     const { head, timeline } = this.site;
     const notes = [...report.notesOnOptions(this.site), ...head.notes(), ...blobs.notes];
@@ -34,11 +34,10 @@ export class BuildLog {
     this.#log(report.formatSummary(twts, { path: this.site.urls.feedHref(), ...counts }));
   }
 
-  async #listWarnings({ twts, collections, discovery }: BuiltSite): Promise<string[]> {
+  #listWarnings({ twts, collections, discovery }: BuiltSite): string[] {
     const { settings, environment, urls, head, mentions } = this.site;
-    const { root, now } = environment;
     const configured = new Set(Object.keys(this.config.getCollections()));
-    const unknown = await unknownMentions(this.site.unknownMentions.take(), twts.schedule, { root, now: now() });
+    const unknown = unknownMentions(this.site.unknownMentions.take(), twts.schedule, environment.now());
     const moved = report.warningOnMove(settings, [this.formerUrl, ...mentions.targetOrigins()]);
     return [
       ...report.warningsOnPosts(twts, collections, configured),

@@ -1,5 +1,4 @@
 // plugin/host/jobs.ts: the jobs of a site: its work that no request starts.
-
 import type { Blobs } from "../blobs/serve/blobs.js";
 import type { JobRun } from "../clock.js";
 import { ifTwtxtError } from "../errors.js";

@@ -1,5 +1,4 @@
 // plugin/host/site-services.ts: all endpoints and jobs of a site.
-
 import { coalesce } from "../concurrency.js";
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { later } from "../later.js";

@@ -1,5 +1,4 @@
 // plugin/site/timeline-markup.ts: the markup of the timeline, for the page of the build and for the component in the browser.
-
 import { isFeedUrl } from "../url.js";
 import { element, type MarkupElement } from "./html.js";
 import { type MentionContext, type ShownMention, sectionMarkup } from "./mention-markup.js";

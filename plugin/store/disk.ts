@@ -1,7 +1,8 @@
 // plugin/store/disk.ts: file operations: durable writes, and reading as a stream.
+import { randomBytes } from "node:crypto";
 import { existsSync, statfsSync } from "node:fs";
-import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chmod, type FileHandle, mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
 import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
@@ -32,6 +33,24 @@ export async function writeNew(path: string, bytes: Uint8Array | AsyncIterable<U
     await writeFile(path, data, { mode: 0o600, flag: "wx", flush: true });
   } catch (error) {
     await remove(path);
+    throw error;
+  }
+}
+
+/**
+ * Writes a file atomically: readers see the old content or the new one. Its folder is created.
+ *
+ * @param mode - its permissions; default: those of a new file
+ */
+export async function replaceFile(path: string, content: string, mode?: number): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await writeFile(temporary, content, { flag: "wx", mode, flush: true });
+    if (mode !== undefined) await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await remove(temporary);
     throw error;
   }
 }

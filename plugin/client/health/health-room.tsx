@@ -1,5 +1,4 @@
 // plugin/client/health/health-room.tsx: the room of the site's health: what `doctor` finds, the last sends, data and versions.
-
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { counted, DATES, sizeText } from "../../author/amounts.js";

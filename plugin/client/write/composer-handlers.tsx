@@ -1,5 +1,4 @@
 // plugin/client/write/composer-handlers.tsx: requests of the composer: saves, shows and deletes drafts, and saves them as posts.
-
 import { randomUUID } from "node:crypto";
 import { relative } from "node:path";
 import { setTimeout } from "node:timers/promises";

@@ -5,7 +5,7 @@ import { authorError } from "../../errors.js";
 import { parseJson } from "../../http/one-line.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../../site/site.js";
-import { replaceFile } from "./write-files.js";
+import { replaceFile } from "../../store/disk.js";
 
 /** The files that previews wrote since the last real build, by path from the project's root, with their modification times. */
 const PREVIEW_FILES = ".eleventy-twtxt/preview.json";

@@ -5,6 +5,7 @@ import { mentionsOptions } from "../../options/mentions.js";
 import { timelineOptions } from "../../options/timeline.js";
 import { readAliases } from "../../site/aliases.js";
 import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
+import { replaceFile } from "../../store/disk.js";
 import { MAX_LINKS } from "../../text/post-links.js";
 import type { BuiltSite } from "../built-site.js";
 import type { CollectionItem } from "../eleventy.js";
@@ -12,7 +13,7 @@ import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { PageTitles } from "../mentions/page-titles.js";
 import type { CopiesOfPosts } from "../posts/copies.js";
 import { readSyndication } from "../posts/syndication.js";
-import { replaceFile, type SiteFile } from "./write-files.js";
+import type { SiteFile } from "./write-files.js";
 
 /** The path at which the build writes the page, to take it out of the site at its end. */
 export const ENDPOINT_PAGE = "/twtxt-endpoint-answer/";

@@ -1,7 +1,6 @@
 // plugin/eleventy/output/write-files.ts: writes files of the plugin, without overwriting those of the site.
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { authorError, type TwtxtError } from "../../errors.js";
 
@@ -64,17 +63,4 @@ export async function writeFiles(
       await writeFile(file, content);
     }),
   );
-}
-
-/** Writes a file atomically: readers see the old content or the new one. */
-export async function replaceFile(file: string, content: string): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  await mkdir(dirname(file), { recursive: true });
-  try {
-    await writeFile(temporary, content, { flush: true });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }

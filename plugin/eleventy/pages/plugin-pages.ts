@@ -1,5 +1,4 @@
 // plugin/eleventy/pages/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
-
 import { inboxOptions } from "../../options/inbox.js";
 import { mentionsOptions } from "../../options/mentions.js";
 import type { Settings } from "../../options.js";

@@ -1,5 +1,4 @@
 // plugin/messages/inbox/admission.ts: decides whether an inbox has room for a message, also while others are being stored.
-
 import type { Clock } from "../../clock.js";
 import { remember } from "../../groups.js";
 import type { DailyShare, DailyShares, SenderFolder } from "../../http/daily-shares.js";

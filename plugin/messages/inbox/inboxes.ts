@@ -1,5 +1,4 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors and guests, with their handlers and jobs.
-
 import { setMaxListeners } from "node:events";
 import type { Clock, JobRun } from "../../clock.js";
 import { mapInParallel } from "../../concurrency.js";

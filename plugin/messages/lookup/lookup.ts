@@ -1,5 +1,4 @@
 // plugin/messages/lookup/lookup.ts: looks up the key and inbox of an address.
-
 import { Resolver } from "node:dns/promises";
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
