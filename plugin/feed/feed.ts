@@ -4,7 +4,7 @@ import { compareTexts } from "../groups.js";
 import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
 import { readSubject } from "./subject.js";
-import { CANONICAL_LENGTH, requireInstant, toCanonical, toInstant } from "./timestamp.js";
+import { requireInstant, toInstant } from "./timestamp.js";
 import { cleanText, formatTwt, isLongerThan, LINE_LIMIT, type Twt } from "./twt.js";
 
 /** A twt with its parsed text. */
@@ -31,8 +31,6 @@ export interface ParsedFeed {
   skippedLines: number;
 }
 
-const HASH = 0x23;
-const CR = 0x0d;
 const TIMESTAMP_LIMIT = 64;
 
 /**
@@ -48,23 +46,33 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
   );
   const fields = new Map<string, string[]>();
   let header: FeedHeader | null = null;
-  const reader = new TwtReader(file);
+  const twts: ParsedTwt[] = [];
   let skippedLines = 0;
-
-  for (let start = 0; start < file.length; ) {
-    const lineEnd = file.indexOf("\n", start);
-    const next = lineEnd < 0 ? file.length : lineEnd;
-    const end = next > start && file.charCodeAt(next - 1) === CR ? next - 1 : next;
-
-    if (file.charCodeAt(start) === HASH) readField(file.slice(start, end), fields);
-    else if (end > start) {
-      if (!reader.read(start, end)) skippedLines += 1;
-      else header ??= Object.fromEntries([...fields].map(([name, values]) => [name, [...values]]));
+  for (const row of file.split("\n")) {
+    const line = row.endsWith("\r") ? row.slice(0, -1) : row;
+    if (line.startsWith("#")) readField(line, fields);
+    else if (line !== "") {
+      const twt = parseTwt(line);
+      if (twt) {
+        twts.push(twt);
+        header ??= structuredClone(Object.fromEntries(fields));
+      } else skippedLines += 1;
     }
-    start = next + 1;
   }
   const all = Object.fromEntries(fields);
-  return { header: header ?? all, fields: all, twts: reader.twts(), skippedLines };
+  return { header: header ?? all, fields: all, twts: withoutDuplicates(twts), skippedLines };
+}
+
+function parseTwt(line: string): ParsedTwt | null {
+  const tab = line.indexOf("\t");
+  if (tab < 0 || tab >= TIMESTAMP_LIMIT || tab + 1 === line.length) return null;
+  const timestamp = line.slice(0, tab);
+  const instant = toInstant(timestamp);
+  if (instant === null) return null;
+  const text = line.slice(tab + 1);
+  // Longer lines are only searched up to the limit.
+  const searched = text.slice(0, LINE_LIMIT);
+  return { timestamp, text, instant, mentions: findMentions(searched), subject: readSubject(searched) };
 }
 
 /**
@@ -96,83 +104,11 @@ export function formatFeed(feed: {
   return `${header}\n${lines.join("")}`;
 }
 
-/** Parses the twts of one file, line by line. */
-class TwtReader {
-  readonly #file: string;
-  readonly #twts: ParsedTwt[] = [];
-  readonly #tabs: MarkFinder;
-  readonly #mentions: MarkFinder;
-  readonly #subjects: MarkFinder;
-  #last = Number.NaN;
-  #rises = true;
-  #falls = true;
-
-  constructor(file: string) {
-    this.#file = file;
-    this.#tabs = new MarkFinder(file, "\t");
-    this.#mentions = new MarkFinder(file, "@<");
-    this.#subjects = new MarkFinder(file, "(#");
-  }
-
-  /** @returns whether the line from `start` to `end` is a twt */
-  read(start: number, end: number): boolean {
-    const canonical = toCanonical(this.#file, start);
-    const isCanonical = canonical >= 0 && this.#file[start + CANONICAL_LENGTH] === "\t";
-    const tab = isCanonical ? start + CANONICAL_LENGTH : this.#tabs.find(start);
-    if (tab >= start + TIMESTAMP_LIMIT || tab + 1 >= end) return false;
-
-    const timestamp = this.#file.slice(start, tab);
-    const instant = isCanonical ? timestamp : toInstant(timestamp);
-    if (instant === null) return false;
-
-    const text = this.#file.slice(tab + 1, end);
-    // Longer lines are only searched up to the limit.
-    const searched = text.length > LINE_LIMIT ? text.slice(0, LINE_LIMIT) : text;
-    this.#twts.push({
-      timestamp,
-      text,
-      instant,
-      mentions: this.#mentions.find(tab) < end ? findMentions(searched) : [],
-      subject: this.#subjects.find(tab) < end ? readSubject(searched) : null,
-    });
-    this.#noteOrder(isCanonical ? canonical : toCanonical(instant, 0));
-    return true;
-  }
-
-  /** The twts without exact duplicates. A file in order of time has none, so it needs no comparison. */
-  twts(): ParsedTwt[] {
-    if (this.#rises || this.#falls) return this.#twts;
-    const seen = new Set<string>();
-    return this.#twts.filter((twt) => {
-      const line = formatTwt(twt);
-      return !seen.has(line) && seen.add(line);
-    });
-  }
-
-  #noteOrder(instant: number): void {
-    if (!(instant > this.#last) && this.#twts.length > 1) this.#rises = false;
-    if (!(instant < this.#last) && this.#twts.length > 1) this.#falls = false;
-    this.#last = instant;
-  }
-}
-
-/** Finds the next mark in a file that is read forwards, so that lines without one need not be searched. */
-class MarkFinder {
-  #at = -1;
-
-  constructor(
-    readonly file: string,
-    readonly mark: string,
-  ) {}
-
-  /** @returns the position of the next mark; infinity for none. `start` must not decrease between calls */
-  find(start: number): number {
-    if (this.#at < start) {
-      const at = this.file.indexOf(this.mark, start);
-      this.#at = at < 0 ? Number.POSITIVE_INFINITY : at;
-    }
-    return this.#at;
-  }
+/** A file in the order of time has no duplicates, so its lines need no comparison. */
+function withoutDuplicates(twts: ParsedTwt[]): ParsedTwt[] {
+  const isSorted = (order: number) =>
+    twts.every(({ instant }, i) => i === 0 || compareTexts(instant, twts[i - 1]?.instant ?? "") === order);
+  return isSorted(1) || isSorted(-1) ? twts : [...new Map(twts.map((twt) => [formatTwt(twt), twt])).values()];
 }
 
 function withoutBom(file: string): string {

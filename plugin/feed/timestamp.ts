@@ -5,13 +5,10 @@ import { TwtxtError } from "../errors.js";
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
-/** Length of `YYYY-MM-DDThh:mm:ssZ`, the only form that is written. */
-export const CANONICAL_LENGTH = 20;
+/** `YYYY-MM-DDThh:mm:ssZ`, the only form that is written. */
+const CANONICAL = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 
 const DAY_MS = 86_400_000;
-const FORM = "0000-00-00T00:00:00Z";
-const DIGIT_0 = 0x30;
-const DIGIT_9 = 0x39;
 
 /**
  * Converts a timestamp to UTC and whole seconds.
@@ -90,32 +87,6 @@ function secondsForm(milliseconds: number): string | null {
 }
 
 function isCanonical(text: string): boolean {
-  return text.length === CANONICAL_LENGTH && toCanonical(text, 0) >= 0;
-}
-
-/**
- * Parses `YYYY-MM-DDThh:mm:ssZ` at a position. Written by hand for speed: a feed of 10 MB has 100,000 timestamps.
- *
- * @returns the digits as one number, such as 20240102030405; NaN for anything else
- */
-export function toCanonical(text: string, at: number): number {
-  let digits = 0;
-  for (let i = 0; i < CANONICAL_LENGTH; i += 1) {
-    const code = text.charCodeAt(at + i);
-    const mark = FORM.charCodeAt(i);
-    const isDigit = code >= DIGIT_0 && code <= DIGIT_9;
-    if (mark === DIGIT_0 ? !isDigit : code !== mark) return Number.NaN;
-    if (isDigit) digits = digits * 10 + code - DIGIT_0;
-  }
-  const date = Math.floor(digits / 1_000_000);
-  const time = digits % 1_000_000;
-  const [month, day] = [Math.floor(date / 100) % 100, date % 100];
-  const isDate =
-    month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= countDays(month, Math.floor(date / 10_000)));
-  return isDate && time <= 235_959 && time % 10_000 <= 5959 && time % 100 <= 59 ? digits : Number.NaN;
-}
-
-function countDays(month: number, year: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  // Each month has 28 days.
+  return CANONICAL.test(text) && (text.slice(8, 10) <= "28" || secondsForm(Date.parse(text)) === text);
 }
