@@ -3,6 +3,7 @@
 // `store.db` has a row for each key. A value of more than 64 KiB is a file beside it, which the row names. Writes are
 // transactions, durable when they are acknowledged (WAL with synchronous=FULL).
 import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "./chunks.js";
 import { errorCode } from "./disk.js";
@@ -196,21 +197,14 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
 /**
  * A read of a database resolves without leaving the microtask queue. A loop of reads would keep timers and connections
- * waiting until its end.
+ * waiting until its end, so each hundred of reads waits for a turn of the event loop.
  */
-function createReadTurns(): () => Promise<void> | undefined {
-  const waiting: (() => void)[] = [];
-  let left = READS;
-  const startTurn = () => {
-    const next = waiting.splice(0, READS);
-    left = READS - next.length;
-    if (next.length > 0) setImmediate(startTurn);
-    for (const resolve of next) resolve();
-  };
+function createReadTurns(): () => Promise<void> {
+  let turn = Promise.resolve();
+  let count = 0;
   return () => {
-    if (left === READS) setImmediate(startTurn);
-    if (left === 0) return new Promise((resolve) => waiting.push(resolve));
-    left -= 1;
-    return undefined;
+    count += 1;
+    if (count % READS === 0) turn = turn.then(() => setImmediate());
+    return turn;
   };
 }

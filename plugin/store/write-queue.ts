@@ -1,5 +1,6 @@
 // plugin/store/write-queue.ts: writes that wait at the same time share one transaction, and its sync.
 import { randomUUID } from "node:crypto";
+import { firstWithin } from "../groups.js";
 import type { SpaceReserve } from "./space-reserve.js";
 import { systemCode } from "./sqlite-driver.js";
 import type { Step, StepResult } from "./sqlite-rows.js";
@@ -116,12 +117,8 @@ export class WriteQueue {
   }
 
   #takeBatch(): Pending[] {
-    let bytes = 0;
-    const end = this.#pending.findIndex(({ change }) => {
-      bytes += change.value?.bytes?.length ?? 0;
-      return bytes > MAX_BYTES;
-    });
-    return this.#pending.splice(0, end === -1 ? this.#pending.length : Math.max(end, 1));
+    const batch = firstWithin(this.#pending, MAX_BYTES, ({ change }) => change.value?.bytes?.length ?? 0);
+    return this.#pending.splice(0, batch.length);
   }
 }
 

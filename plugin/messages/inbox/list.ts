@@ -1,6 +1,7 @@
 // plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages with cursors.
 import { hash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
+import { firstWithin } from "../../groups.js";
 import {
   type HttpRequest,
   type HttpResponse,
@@ -55,7 +56,7 @@ export async function listMessages(
   const start = after === undefined ? null : parseCursor(after);
   const range = { after: start, limit: parseLimit(limit, MAX_LIMIT), isReversed: order === NEWEST };
   const found = await (id === undefined ? messages.list(user, range) : messages.findByPrefix(user, id, range));
-  const page = selectFirst(found.page);
+  const page = firstWithin(found.page, PAGE_BYTES, ({ size }) => size);
   const last = found.isMore || page.length < found.page.length ? page.at(-1) : undefined;
 
   const headers = {
@@ -87,15 +88,6 @@ export function parseCursor(text: string): Place {
   const created = Date.parse(time);
   if (id !== undefined && !Number.isNaN(created)) return { created, id };
   throw new TwtxtError("bad-request", "Invalid cursor: use one that this inbox returned.");
-}
-
-function selectFirst(wanted: readonly StoredMessage[]): StoredMessage[] {
-  let bytes = 0;
-  const end = wanted.findIndex(({ size }) => {
-    bytes += size;
-    return bytes > PAGE_BYTES;
-  });
-  return wanted.slice(0, end < 0 ? wanted.length : end);
 }
 
 /** Computed from the keys, since records never change. */

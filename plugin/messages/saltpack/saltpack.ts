@@ -1,6 +1,7 @@
 // plugin/messages/saltpack/saltpack.ts: sealing and opening with the primitives of a runtime.
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
+import { RecentValues } from "../../groups.js";
 import { type SecretKey, toExchangeKey } from "../../keys/key.js";
 import { armor, dearmor, isArmored } from "./armor.js";
 import type { Primitives, Random } from "./primitives.js";
@@ -21,8 +22,8 @@ export interface SealOptions {
 }
 
 export class Saltpack {
-  /** Exchange keys by public key, the oldest first. Converting a key takes as long as two key exchanges. */
-  readonly #exchangeKeys = new Map<string, Uint8Array>();
+  /** Exchange keys by public key. Converting a key takes as long as two key exchanges. */
+  readonly #exchangeKeys = new RecentValues<string, Uint8Array>(REMEMBERED_KEYS);
 
   /** @param random - cryptographically secure */
   constructor(
@@ -80,15 +81,11 @@ export class Saltpack {
   }
 
   #toExchangeKey(recipient: Uint8Array): Uint8Array {
-    const id = recipient.join();
-    const known = this.#exchangeKeys.get(id);
-    if (known) return known;
-    const key = toExchangeKey(recipient);
-    if (key === null) throw new TwtxtError("bad-key", "A recipient's key is not a valid public key.");
-    const [oldest = ""] = this.#exchangeKeys.keys();
-    if (this.#exchangeKeys.size === REMEMBERED_KEYS) this.#exchangeKeys.delete(oldest);
-    this.#exchangeKeys.set(id, key);
-    return key;
+    return this.#exchangeKeys.use(recipient.join(), () => {
+      const key = toExchangeKey(recipient);
+      if (key === null) throw new TwtxtError("bad-key", "A recipient's key is not a valid public key.");
+      return key;
+    });
   }
 
   #prepared(key: Uint8Array | SecretKey): SecretKey {
