@@ -86,6 +86,8 @@ export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTO
 const WELL_KNOWN_PORTS: Record<string, number[]> = { "http:": [80, 443], "https:": [80, 443], "gopher:": [70] };
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate";
+/** One for all, since creating an error takes longer than the rest of the end of a request. */
+const CLOSED = new DOMException("The response was closed.", "AbortError");
 
 /**
  * Creates the function that requests URLs of untrusted servers.
@@ -109,7 +111,7 @@ export function createGuard(options: GuardOptions): Ask {
     const timer = setTimeout(() => deadline.abort(), totalMs);
     const close = () => {
       clearTimeout(timer);
-      deadline.abort();
+      deadline.abort(CLOSED);
     };
     try {
       const asked: string[] = [];

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isTimeout } from "../../plugin/http/guard.js";
@@ -93,6 +94,12 @@ describe("the queue of pages", () => {
     const results = await Promise.allSettled(["a", "b"].map((name) => queue.run(reading(name), never)));
     expect(read).toEqual(["a begins", "a ends", "b begins", "b ends"]);
     expect(results).toMatchObject([{ reason: { message: "a is broken" } }, { value: "b" }]);
+  });
+
+  it("keeps nothing of a page that was read in memory until its deadline", async () => {
+    const { signal } = new AbortController();
+    await new PageQueue().run(async () => "page", signal);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("unreachable, not by a timeout of its host: a page that waits for others until its deadline", async () => {

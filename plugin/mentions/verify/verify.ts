@@ -86,10 +86,11 @@ export class PageQueue {
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     let isWaiting = !signal.aborted;
+    let end = () => {};
     const ended = new Promise<never>((_, reject) => {
-      const end = () => reject(signal.reason);
+      end = () => reject(signal.reason);
       if (signal.aborted) end();
-      else signal.addEventListener("abort", end, { once: true });
+      else signal.addEventListener("abort", end);
     });
     const turn = this.#inTurn(() => {
       signal.throwIfAborted();
@@ -102,6 +103,9 @@ export class PageQueue {
       if (error !== signal.reason) throw error;
       const cause = isWaiting ? undefined : error;
       throw new TwtxtError("unreachable", "The page could not be read in time.", { cause });
+    } finally {
+      // Else the signal would keep the page in memory until its time is over.
+      signal.removeEventListener("abort", end);
     }
   }
 }
