@@ -19,9 +19,11 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { badFile, isMissing, orBadFile, TwtxtError } from "../errors.js";
+import type * as v from "valibot";
+import { badFile, isMissing, orBadFile, TwtxtError, valueOrNull } from "../errors.js";
 import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
 import { replaceFile } from "../store/disk.js";
+import { parseJson } from "../store/json.js";
 import { processOfName, uniqueName } from "../store/processes.js";
 import { PROGRAM } from "./invocation.js";
 import type { Machine } from "./machine.js";
@@ -185,6 +187,18 @@ export function dataFolder({ environment }: Pick<Machine, "environment">, platfo
   if (platform === "darwin") return join(home, "Library", "Application Support", PROGRAM);
   const named = environment.XDG_DATA_HOME ?? "";
   return join(isAbsolute(named) ? named : join(home, ".local", "share"), PROGRAM);
+}
+
+/** A value that this machine remembers. @returns `null` for none, and for a damaged one @throws TwtxtError `bad-file` */
+export async function readRemembered<T>(file: string, schema: v.GenericSchema<unknown, T>): Promise<T | null> {
+  const text = await orBadFile(ifThere(readFile(file, "utf8")));
+  return valueOrNull(() => parseJson(file, Buffer.from(text ?? ""), schema));
+}
+
+/** @throws TwtxtError `bad-file` */
+export async function writeRemembered(file: string, value: unknown): Promise<void> {
+  await orBadFile(mkdir(dirname(file), { recursive: true }));
+  await orBadFile(writeFile(file, `${JSON.stringify(value)}\n`, { mode: 0o600 }));
 }
 
 export function identityPlaces(machine: Pick<Machine, "environment">): IdentityPlaces {

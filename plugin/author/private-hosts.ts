@@ -1,11 +1,11 @@
 // plugin/author/private-hosts.ts: the private hosts that commands may contact for a site on this machine, remembered from one command to the next.
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import * as v from "valibot";
 import { ifTwtxtError, orBadFile } from "../errors.js";
 import { readPrefix } from "../site/routes.js";
 import { findLoopbackHost, isLoopback } from "../url.js";
-import { dataFolder, ifThere } from "./files.js";
+import { dataFolder, readRemembered, writeRemembered } from "./files.js";
 import { type AuthorChoice, type HostChoice, type Machine, NO_HOSTS } from "./machine.js";
 import { loadSite } from "./site.js";
 import { folderName } from "./site-store.js";
@@ -27,16 +27,13 @@ export async function choosePrivateHosts(typed: Typed, machine: Machine): Promis
   const site = await findTrialSite(typed.settings, machine);
   if (site === null) return named;
   const file = join(dataFolder(machine), "sites", folderName(site.url), "private-hosts.json");
-  const before = await readHosts(file);
+  const before = (await readRemembered(file, Remembered)) ?? [];
   const own = findLoopbackHost(site.url);
   const kept = isForgetting ? [] : before;
   const hosts = [...new Set([...kept, ...named.filter((host) => !own.includes(host))])];
   if (hosts.join() === before.join()) return [...hosts, ...own];
   if (hosts.length === 0) await orBadFile(rm(file, { force: true }));
-  else {
-    await orBadFile(mkdir(dirname(file), { recursive: true }));
-    await orBadFile(writeFile(file, `${JSON.stringify(hosts)}\n`, { mode: 0o600 }));
-  }
+  else await writeRemembered(file, hosts);
   machine.say(
     hosts.length === 0
       ? `Forgot the private hosts of ${site.url}: ${before.join(", ")}.`
@@ -52,14 +49,4 @@ async function findTrialSite(settings: string | undefined, machine: Machine): Pr
   if (site === null) return null;
   const url = site.settings.url + readPrefix(site.settings);
   return isLoopback(new URL(url).hostname) ? { url } : null;
-}
-
-/** @returns none if the file does not exist or is damaged */
-async function readHosts(file: string): Promise<string[]> {
-  const text = await orBadFile(ifThere(readFile(file, "utf8")));
-  try {
-    return v.parse(Remembered, JSON.parse(text ?? "[]"));
-  } catch {
-    return [];
-  }
 }

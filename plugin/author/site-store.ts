@@ -113,10 +113,11 @@ export function isWithinReach({ settings }: Site, store: string | undefined, { e
 /**
  * Checks that a store can be written, and marks it as used by this process.
  *
+ * @param check - of what a server needs besides
  * @returns removes the mark
  * @throws TwtxtError `store-failed`, also while another process restores a backup: it would delete new values
  */
-export async function useStore({ store, folder }: SiteStore): Promise<() => Promise<void>> {
+export async function useStore({ store, folder }: SiteStore, check = nothing): Promise<() => Promise<void>> {
   if (folder === null) {
     await tryStore(store);
     return nothing;
@@ -130,6 +131,7 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
       throw new TwtxtError("store-failed", what);
     }
     await tryStore(store);
+    await check();
     return leave;
   } catch (error) {
     await leave();
@@ -155,7 +157,7 @@ interface ServedStore {
 export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
   const { store } = data;
   const leaving = new AbortController();
-  const use = () => useWritableStore(data);
+  const use = () => useStore(data, () => prepareForServer(store));
   let using: Promise<(() => Promise<void>) | null> = use();
   const failure = await using.then(
     () => null,
@@ -177,26 +179,17 @@ function* listPauses(): Generator<number> {
 
 /** Why nothing can be stored, sentences. @throws the error, if it will not pass by itself */
 async function describeOutage(error: unknown, { store, folder }: SiteStore): Promise<string> {
-  const reason = folder === null ? error : unusable(folder, error);
-  const isTemporary = folder === null ? isOutage(reason) : ["ENOSPC", "EROFS"].includes(diskCode(reason));
-  if (!(reason instanceof TwtxtError) || !isTemporary) throw reason;
+  const isTemporary = folder === null ? isOutage(error) : ["ENOSPC", "EROFS"].includes(diskCode(error));
+  if (!(error instanceof TwtxtError) || !isTemporary) throw error;
   if (store instanceof SqliteStore) await store.prepareForServer();
-  return `${reason.message} Until that changes, pages and the feed are served, and nothing is stored.`;
+  return `${error.message} Until that changes, pages and the feed are served, and nothing is stored.`;
 }
 
 /** @throws TwtxtError unless there is space for more than the next write */
-async function useWritableStore(data: SiteStore): Promise<() => Promise<void>> {
-  const { store } = data;
-  const leave = await useStore(data);
-  if (!(store instanceof SqliteStore)) return leave;
-  try {
-    await store.prepareForServer();
-    await store.checkWritable();
-    return leave;
-  } catch (error) {
-    await leave();
-    throw error;
-  }
+async function prepareForServer(store: StreamingStore): Promise<void> {
+  if (!(store instanceof SqliteStore)) return;
+  await store.prepareForServer();
+  await store.checkWritable();
 }
 
 /** As {@link useStore}, for a process that replaces all values: no other process may use the store, or start to. */

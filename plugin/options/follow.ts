@@ -73,13 +73,8 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
-    throw new TwtxtError(
-      "bad-option",
-      `${file}: expected JSON, a list such as [${FILE_EXAMPLE}]: ${(cause as Error).message}.`,
-      {
-        cause,
-      },
-    );
+    const what = `${file}: expected JSON, a list such as [${FILE_EXAMPLE}]: ${(cause as Error).message}.`;
+    throw new TwtxtError("bad-option", what, { cause });
   }
 }
 

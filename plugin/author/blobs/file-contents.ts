@@ -195,10 +195,11 @@ export async function fileSealer(
  * @throws TwtxtError `too-large`; `bad-metadata` for its name; `bad-usage` for the key; `bad-file`
  */
 export async function prepareBlob(file: SourceFile, preparation: Preparation) {
-  checkFileSize(file.size, preparation);
+  const isSealed = preparation.sealFile !== null;
+  checkFileSize(file.size, preparation.site, isSealed);
   const { contents, ...options } = await contentsToPut(file, preparation);
   // Sealing adds some bytes.
-  checkFileSize(contents.size, preparation);
+  checkFileSize(contents.size, preparation.site, isSealed);
   const { sha256 } = contents;
   const { key = sha256 } = preparation;
   if (isContentAddress(key) && key !== sha256) {
@@ -217,17 +218,11 @@ async function contentsToPut(file: SourceFile, { change, sealFile, site }: Prepa
   return { contents: contentsOfBytes(sealed), change: { ...change, type: SEALED_TYPE, filename: "" }, file: {} };
 }
 
-/**
- * Whether the site accepts a file of this size.
- *
- * @param sealFile - `null` for a file that is not sealed
- * @throws TwtxtError `too-large`
- */
-export function checkFileSize(size: number, { sealFile, site }: Pick<Preparation, "sealFile" | "site">): void {
-  const { maxBytes, host } = site;
-  if (sealFile) checkSealedSize(size);
+/** Checks that the site accepts a file of this size. @throws TwtxtError `too-large` */
+export function checkFileSize(size: number, { maxBytes, host }: Preparation["site"], isSealed: boolean): void {
+  if (isSealed) checkSealedSize(size);
   if (size <= maxBytes) return;
-  const needed = Math.ceil(size / 2 ** 20) + (sealFile ? 1 : 0);
+  const needed = Math.ceil(size / 2 ** 20) + (isSealed ? 1 : 0);
   const more = `accepts it with the option blobs: { maxMegabytes: ${needed} } or more`;
   const advice =
     host === "netlify"

@@ -1,14 +1,16 @@
 // plugin/author/notes/notes.ts: writes notes and the pictures beside them; their folder and file names.
 import { existsSync, readdirSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join, relative, resolve, sep } from "node:path";
-import { badFile, isMissing, orBadFile, TwtxtError } from "../../errors.js";
+import * as v from "valibot";
+import { badFile, isMissing, TwtxtError } from "../../errors.js";
 import { formatTimestamp, isDateOnly } from "../../feed/timestamp.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { PREVIEW_FOLDER } from "../../site/site.js";
-import { dataFolder, readText } from "../files.js";
+import { dataFolder, readRemembered, readText, writeRemembered } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
+import { folderName } from "../site-store.js";
 import { linkPictures } from "./draft-pictures.js";
 import { formatPost, readPost } from "./front-matter.js";
 
@@ -139,30 +141,23 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
 const MAX_STEM = 80;
 
+const RememberedFolder = v.object({ folder: v.string() });
+
 /** Remembers the folder for the next note, on this machine. @throws TwtxtError `bad-file` */
 export async function rememberNotesFolder(folder: string, site: Site, machine: Machine): Promise<void> {
-  const file = choiceFile(site, machine);
-  await orBadFile(mkdir(dirname(file), { recursive: true }));
-  await orBadFile(writeFile(file, `${JSON.stringify({ folder: relative(site.file("."), folder) })}\n`));
+  await writeRemembered(choiceFile(site, machine), { folder: relative(site.file("."), folder) });
 }
 
 /** One file per feed: a clean checkout or another copy of the site keeps the choice. */
 function choiceFile({ settings }: Site, machine: Machine): string {
-  const { host, pathname } = new URL(settings.feedUrl);
-  const name = (host + pathname).replace(/[^A-Za-z0-9.-]/g, "+");
-  return join(dataFolder(machine), "notes", `${name}.json`);
+  return join(dataFolder(machine), "notes", `${folderName(settings.feedUrl)}.json`);
 }
 
 /** The folder that was chosen for earlier notes. @returns `null` for none, or one that no longer exists */
 export async function rememberedNotesFolder(site: Site, machine: Machine): Promise<string | null> {
-  try {
-    const { folder } = Object(JSON.parse(await readFile(choiceFile(site, machine), "utf8")));
-    const chosen = resolve(site.file("."), String(folder));
-    return whyNoNotes(chosen, site) === null && existsSync(chosen) ? chosen : null;
-  } catch (error) {
-    if (error instanceof SyntaxError || isMissing(error)) return null;
-    throw badFile(error);
-  }
+  const remembered = await readRemembered(choiceFile(site, machine), RememberedFolder);
+  const chosen = remembered && resolve(site.file("."), remembered.folder);
+  return chosen !== null && whyNoNotes(chosen, site) === null && existsSync(chosen) ? chosen : null;
 }
 
 /** The folders of the site's notes and posts, absolute. */

@@ -161,7 +161,7 @@ export async function sharePictures(
 
 function checkSize({ name, size }: DraftPicture, site: BlobSite): void {
   try {
-    checkFileSize(size, { site, sealFile: null });
+    checkFileSize(size, site, false);
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
     const instead = "Or choose files beside the note for its pictures.";

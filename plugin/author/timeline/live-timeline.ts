@@ -247,21 +247,15 @@ export function listItems(threads: readonly TimelineThread[]): TimelineItem[] {
   return threads.flatMap(({ entry, replies }) => [entry.item, ...listItems(replies)]);
 }
 
-/** Does not call `mentionEntry`: its checks for missing fields take most of the time, and a twt of a feed has all fields. */
 function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEntry {
-  const { source, url, author, isOwn, text, published, hash, hashV1, replyTo } = twt;
-  const page = isOwn ? ownPages.get(hash) : undefined;
-  const shownUrl = page ?? url;
-  const isReply = replyTo !== null;
+  const { source, author, isOwn, text, published, hash, replyTo } = twt;
+  const url = (isOwn ? ownPages.get(hash) : undefined) ?? twt.url;
+  const place = url === undefined ? {} : { url };
   return {
-    key: source,
-    names: [hash, hashV1, source, ...(page === undefined ? [] : [page])],
-    parents: replyTo === null ? [] : [replyTo],
-    at: published,
+    ...mentionEntry({ ...twt, ...place, target: "", under: null, received: null }),
     item: {
-      ...{ id: hash, source, hash, author, isOwn, text, html: null, published, since: published },
-      ...{ type: isReply ? "reply" : "twt", sentence: isReply ? REPLIED : null },
-      ...(shownUrl !== undefined && { url: shownUrl }),
+      ...{ id: hash, source, hash, author, isOwn, text, html: null, published, since: published, ...place },
+      ...(replyTo === null ? { type: "twt", sentence: null } : { type: "reply", sentence: REPLIED }),
     },
   };
 }

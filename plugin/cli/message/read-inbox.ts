@@ -246,6 +246,8 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
   }
 }
 
+const ENDED = Symbol("ended by the author");
+
 export const follow = action({
   usage: "[--all] [--every SECONDS]",
   help: "shows new messages as they arrive, until Ctrl-C",
@@ -261,7 +263,7 @@ export const follow = action({
     const mailbox = await Mailbox.open(values, terminal);
     const ending = new AbortController();
     const { signal } = ending;
-    void terminal.ended().then(() => ending.abort());
+    void terminal.ended().then(() => ending.abort(ENDED));
     const inbox = await mailbox.inbox(
       watchedFetch(signal, (why) =>
         terminal.say(why === null ? "The inbox answers again." : `The inbox ${why}. Retrying until it is back.`),
@@ -269,21 +271,16 @@ export const follow = action({
     );
     const print = printer(mailbox, inbox, values.json, terminal);
     const onStart = () => terminal.say(`Waiting for messages to ${mailbox.author.address}. Stop with Ctrl-C.`);
-    const failures: unknown[] = [];
-    const onFailure = (error: unknown) => {
-      failures.push(error);
-      ending.abort();
-    };
     try {
       const options = { existing: values.all ? ("all" as const) : ("none" as const), every: values.every };
       for await (const messages of newMessages(inbox, options, { signal, sleep: terminal.sleep, onStart })) {
         // Not awaited: the senders of later messages may be known sooner.
-        void print(messages).catch(onFailure);
+        void print(messages).catch((error) => ending.abort(error));
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     }
-    if (failures.length > 0) throw failures[0];
+    if (signal.aborted && signal.reason !== ENDED) throw signal.reason;
     return 0;
   },
 });

@@ -7,7 +7,7 @@ import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import { remember } from "../../groups.js";
+import { firstWithin, remember } from "../../groups.js";
 import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
@@ -156,10 +156,8 @@ export class StoredFiles {
 
   #keep(sha256: string, preview: CleanPicture | null): void {
     this.#previews.set(sha256, preview);
-    let size = 0;
-    for (const [key, kept] of [...this.#previews].reverse()) {
-      size += kept?.bytes.length ?? 0;
-      if (size > MAX_KEPT_BYTES) this.#previews.delete(key);
-    }
+    const newestFirst = [...this.#previews].reverse();
+    const kept = firstWithin(newestFirst, MAX_KEPT_BYTES, ([, picture]) => picture?.bytes.length ?? 0);
+    for (const [key] of newestFirst.slice(kept.length)) this.#previews.delete(key);
   }
 }

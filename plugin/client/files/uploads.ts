@@ -10,7 +10,6 @@ import {
   fileSealer,
   findFile,
   prepareBlob,
-  type SealFile,
   type SourceFile,
 } from "../../author/blobs/file-contents.js";
 import { type WorkFolder, writeChunks } from "../../author/files.js";
@@ -115,8 +114,7 @@ export class Uploads {
     try {
       const path = await this.#findPath(upload);
       const site = await blobSite(choice, machine, ending);
-      const check = (bytes: number) =>
-        checkFileSize(bytes, { site, sealFile: visibility === "sealed" ? unsealed : null });
+      const check = (bytes: number) => checkFileSize(bytes, site, visibility === "sealed");
       check(size ?? 0);
       await writeChunks(path, checked(chunks, check), AbortSignal.any([upload.stopped, ending]));
       if (isCleaned) upload.remark = await cleanPictureFile(path, filename);
@@ -166,9 +164,6 @@ export class Uploads {
 }
 
 const INTERRUPTED = "Interrupted: the page was left before the file had arrived. Choose it again.";
-
-/** Stands for sealing while only the size of a file is checked, before the keys are known. */
-const unsealed: SealFile = ({ bytes }) => bytes;
 
 /**
  * Ends as soon as there is more than the site accepts.
