@@ -36,21 +36,18 @@ export class SpaceReserve {
   /** Runs work with the space, which nothing takes back meanwhile. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     await this.#restoring;
-    this.#release();
+    if (statSync(this.#file, { throwIfNoEntry: false }) !== undefined) {
+      // Values that need more space are refused until there is space for the reserve again.
+      this.#shortage = Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
+      this.#triedAt = performance.now();
+      rmSync(this.#file, { force: true });
+    }
     this.#users += 1;
     try {
       return await work();
     } finally {
       this.#users -= 1;
     }
-  }
-
-  /** Gives the space back. Values that need more space are refused until there is space for the reserve again. */
-  #release(): void {
-    if (statSync(this.#file, { throwIfNoEntry: false }) === undefined) return;
-    this.#shortage = Object.assign(new Error("the disk is full"), { code: "ENOSPC" });
-    this.#triedAt = performance.now();
-    rmSync(this.#file, { force: true });
   }
 
   /** @throws Error of the file system, such as `ENOSPC`, while only changes that free space are possible */

@@ -70,11 +70,7 @@ export class SiteConversations {
   }
 
   findMentions(url: string): readonly PublicMention[] {
-    return this.#named(normalizeName(url));
-  }
-
-  #named(page: string): readonly PublicMention[] {
-    return this.#mentions.get(page) ?? [];
+    return this.#mentions.get(normalizeName(url)) ?? [];
   }
 
   /** The conversation about a page. A reply in another conversation counts as a mention of the page. */
@@ -87,7 +83,7 @@ export class SiteConversations {
       return mention ? [{ entry, mention }] : [];
     });
     const isReply = new Set<ShownMention>(replies.map(({ mention }) => mention));
-    const others = this.#named(page).flatMap((mention) => (isReply.has(mention) ? [] : asMention(mention)));
+    const others = this.findMentions(url).flatMap((mention) => (isReply.has(mention) ? [] : asMention(mention)));
     const shown = new Set<ShownMention>(oncePerSource<ShownMention>([...isReply, ...others]));
     const mentions = others.filter((mention) => shown.has(mention)).slice(0, MAX_MENTIONS);
     const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);

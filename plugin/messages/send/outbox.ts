@@ -1,6 +1,7 @@
 // plugin/messages/send/outbox.ts: stores sealed messages until every recipient has them.
-import PQueue from "p-queue";
 import type { Clock } from "../../clock.js";
+import { mapInParallel } from "../../concurrency.js";
+import { groupBy } from "../../groups.js";
 import type { Ask } from "../../http/guard.js";
 import { type PostResult, post } from "../../http/post.js";
 import { type Signer, signRequest } from "../../http/sign-request.js";
@@ -121,19 +122,13 @@ export class Outbox {
    * @param silent - gets the inboxes that do not answer
    */
   async #attempt(entry: OutboxEntry, recipients: readonly Recipient[], silent: Set<string>) {
-    const queue = new PQueue({ concurrency: CONCURRENCY });
-    const inboxes = new Set(recipients.map(({ endpoint }) => endpoint));
-    const reports = await Promise.allSettled(
-      [...inboxes].map((inbox) => {
-        const sharing = recipients.filter(({ endpoint }) => endpoint === inbox);
-        return queue.add(() => this.#attemptInbox(entry, inbox, sharing, silent));
-      }),
+    const inboxes = [...groupBy(recipients, ({ endpoint }) => endpoint)];
+    const reports = await mapInParallel(inboxes, CONCURRENCY, ([inbox, sharing]) =>
+      this.#attemptInbox(entry, inbox, sharing, silent),
     );
-    const failed = reports.find((report) => report.status === "rejected");
-    if (failed) throw failed.reason;
     const stored = await this.#entries.get(entry.id);
     if (stored && isDone(stored)) await this.#close(stored);
-    return reports.flatMap((report) => (report.status === "fulfilled" ? report.value : []));
+    return reports.flat();
   }
 
   async #attemptInbox(
