@@ -72,7 +72,13 @@ export function toWordData<Name extends string>(
   return { "data-words": JSON.stringify(Object.fromEntries(own.map((name) => [name, words[name]]))) };
 }
 
-/** Elements on lines of their own. */
-export function lines(elements: readonly MarkupElement[]): Markup[] {
-  return ["\n", ...elements.flatMap((each) => [each, "\n"])];
+/** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
+export function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
+  let isFirst = true;
+  for (const item of items) {
+    if (isFirst) yield "\n";
+    isFirst = false;
+    yield item;
+    yield "\n";
+  }
 }

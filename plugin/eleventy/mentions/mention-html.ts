@@ -18,6 +18,7 @@ import {
 } from "../../site/mention-markup.js";
 import type { Timeline } from "../../site/timeline.js";
 import { shownMention, unreadList } from "../../site/timeline-markup.js";
+import { lines } from "../../site/write-form.js";
 import type { CommentSection } from "./comment-section.js";
 import type { Conversation } from "./conversations.js";
 
@@ -149,17 +150,6 @@ function countMentions(mentions: readonly Listed[]): number {
   const countWithReplies = (each: Listed) =>
     Number(each.isRemoved !== true) + ("replies" in each ? countMentions(each.replies) : 0);
   return mentions.reduce((count, each) => count + countWithReplies(each), 0);
-}
-
-/** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
-function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
-  let isFirst = true;
-  for (const item of items) {
-    if (isFirst) yield "\n";
-    isFirst = false;
-    yield item;
-    yield "\n";
-  }
 }
 
 function toContext({ pictures, ...options }: MentionListOptions): MentionContext {
