@@ -41,14 +41,11 @@ const TIMESTAMP_LIMIT = 64;
  * @see PROTOCOL 1.3
  */
 export function parseFeed(input: string | Uint8Array): ParsedFeed {
-  const file = withoutBom(
-    typeof input === "string" ? input.toWellFormed() : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input),
-  );
   const fields = new Map<string, string[]>();
   let header: FeedHeader | null = null;
   const twts: ParsedTwt[] = [];
   let skippedLines = 0;
-  for (const row of file.split("\n")) {
+  for (const row of splitLines(input)) {
     const line = row.endsWith("\r") ? row.slice(0, -1) : row;
     if (line.startsWith("#")) readField(line, fields);
     else if (line !== "") {
@@ -111,6 +108,9 @@ function withoutDuplicates(twts: ParsedTwt[]): ParsedTwt[] {
   return isSorted(1) || isSorted(-1) ? twts : [...new Map(twts.map((twt) => [formatTwt(twt), twt])).values()];
 }
 
-function withoutBom(file: string): string {
-  return file.charCodeAt(0) === 0xfeff ? file.slice(1) : file;
+/** The rows of a file, some with a CR at their end. @param input - as for {@link parseFeed} */
+export function splitLines(input: string | Uint8Array): string[] {
+  const isText = typeof input === "string";
+  const file = isText ? input.toWellFormed() : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
+  return file.replace(/^\ufeff/, "").split("\n");
 }

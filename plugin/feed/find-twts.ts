@@ -1,5 +1,5 @@
 // plugin/feed/find-twts.ts: search for twts by timestamp, without parsing the whole feed.
-import { type ParsedTwt, parseFeed } from "./feed.js";
+import { type ParsedTwt, parseFeed, splitLines } from "./feed.js";
 import { toInstant } from "./timestamp.js";
 
 /**
@@ -13,8 +13,7 @@ import { toInstant } from "./timestamp.js";
 export function findTwts(input: string | Uint8Array, timestamp: string): ParsedTwt[] {
   const instant = toInstant(timestamp);
   if (instant === null) return [];
-  const file = typeof input === "string" ? input : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
-  const lines = file.replace(/^\ufeff/, "").split("\n");
+  const lines = splitLines(input);
   const literal = parseLines(lines.filter((line) => line.startsWith(`${timestamp}\t`)));
   if (literal.length > 0) return literal;
   const mayMatch = (line: string) => (looksCanonical(line) ? line.startsWith(instant) : /^\d/.test(line));
