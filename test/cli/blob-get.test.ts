@@ -2,9 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, openSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
+import { toHeaders } from "../../plugin/blobs/metadata.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND } from "../helpers/paths.js";
 import { type BlobAuthor, blobAuthors, PNG, sha256 } from "./blob-author.js";
 import { describeWithoutKeychain } from "./machine.js";
@@ -91,6 +93,22 @@ function deferred() {
   });
   return { fulfilled, resolve: () => resolve() };
 }
+
+it("ends at 100 MiB, if another owner's site does not say which size is proven", async () => {
+  const { alice, bob } = await blobAuthors(["alice", "bob"]);
+  const piece = Buffer.alloc(2 ** 20);
+  const server = await loopbackServer((_, response) => {
+    const metadata = { type: "text/plain", filename: "", isPublic: true, properties: {} };
+    response.writeHead(200, toHeaders(metadata));
+    const pieces = Readable.from(Array.from({ length: 110 }, () => piece));
+    pipeline(pieces, response, () => {});
+  });
+  const url = `${server.url}/shared/${alice.kex}/a`;
+  const { exitCode, stderr } = await bob.blob("get", url, "--allow-private-host", server.host);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`more than the allowed ${100 * 2 ** 20} bytes`);
+  expect(bob.machine.list(".").filter((name) => /^a$|\.tmp$/.test(name))).toEqual([]);
+});
 
 describeWithoutKeychain("Ctrl-C", () => {
   it("deletes the incomplete file of a download", async () => {
