@@ -1,12 +1,13 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, messages opened with the author's keys, and actions about senders.
 import type { Clock } from "../../clock.js";
+import { memoize } from "../../concurrency.js";
 import { reworded, TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { siteApi } from "../../http/site-api.js";
 import { readDomain } from "../../keys/address.js";
 import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
-import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
+import type { Lookup } from "../../messages/lookup/lookup.js";
 import {
   createSenderLookup,
   type SenderLookup,
@@ -61,7 +62,7 @@ export class Mailbox {
     const own = findLoopbackHost(`http://${domain}`);
     const hosts = { "allow-private-host": [...choice["allow-private-host"], ...own] };
     this.#network = createNetwork(hosts, { ownUrl: `https://${domain}` });
-    this.lookup = lookupOnce(this.#network.lookup);
+    this.lookup = memoize(this.#network.lookup);
   }
 
   /** @throws TwtxtError as {@link loadAuthor} */

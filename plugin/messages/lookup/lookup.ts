@@ -1,8 +1,6 @@
 // plugin/messages/lookup/lookup.ts: looks up the key and inbox of an address.
 import { Resolver } from "node:dns/promises";
-import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
-import { remember } from "../../groups.js";
 import { isPublicAddress, PrivateAddressError } from "../../http/public-address.js";
 import { discoveryPaths, parseAddress, readDomain } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
@@ -29,7 +27,6 @@ export type Lookup = (address: string) => Promise<Found>;
 const MAX_TARGETS = 3;
 /** Limit of one lookup. Senders choose which hosts are asked: up to sixteen documents, and each may be slow. */
 const ADDRESS_MS = 20_000;
-const CONCURRENCY = 8;
 /** For each of two tries per DNS server. */
 const DNS_TIMEOUT_MS = 2000;
 /** The codes of node:dns for a missing record. */
@@ -80,15 +77,6 @@ function checkHost(domain: string, plainHosts: readonly string[]): void {
     `${domain} was not asked, because its address is not public.`,
     /:\d+$/.test(domain) ? domain : `${domain}:443`,
   );
-}
-
-/**
- * Looks up each address once, failures included, with limited concurrency. For one run over messages that share senders.
- */
-export function lookupOnce(look: Lookup): Lookup {
-  const answers = new Map<string, Promise<Found>>();
-  const queue = new PQueue({ concurrency: CONCURRENCY });
-  return (address) => remember(answers, address, () => queue.add(() => look(address)));
 }
 
 interface HostResult {

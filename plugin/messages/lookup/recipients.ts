@@ -1,4 +1,5 @@
 // plugin/messages/lookup/recipients.ts: resolves recipients to keys and inboxes.
+import { mapInParallel } from "../../concurrency.js";
 import { ifTwtxtError, TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import type { Contact, Contacts } from "./contacts.js";
@@ -17,6 +18,7 @@ export interface ResolveOptions {
 
 /** A message is sealed to at most 64 keys, one of them the sender's. */
 const MAX_RECIPIENTS = 63;
+const CONCURRENCY = 8;
 /** The most important first. */
 const FAULTS: readonly TwtxtErrorCode[] = [
   "not-authentic",
@@ -41,13 +43,13 @@ export async function resolveRecipients(
   if (distinct.size < 1 || distinct.size > MAX_RECIPIENTS) {
     throw new TwtxtError("bad-usage", `A message must have 1 to ${MAX_RECIPIENTS} recipients, not ${distinct.size}.`);
   }
-  const results = await Promise.allSettled([...distinct].map((address) => resolve(address, options)));
-  const faults = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-  const strange = faults.find((fault) => !(fault instanceof TwtxtError && FAULTS.includes(fault.code)));
-  if (strange) throw strange;
+  const results = await mapInParallel([...distinct], CONCURRENCY, (address) =>
+    resolve(address, options).catch(ifTwtxtError((fault) => fault, ...FAULTS)),
+  );
+  const faults = results.filter((result) => result instanceof TwtxtError);
   const code = FAULTS.find((one) => faults.some((fault) => fault.code === one));
   if (code) throw new TwtxtError(code, faults.map(({ message }) => message).join("\n"));
-  return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  return results.flatMap((result) => (result instanceof TwtxtError ? [] : [result]));
 }
 
 async function resolve(address: string, { lookup, contacts }: ResolveOptions): Promise<ResolvedRecipient> {
