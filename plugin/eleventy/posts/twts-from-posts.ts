@@ -53,7 +53,6 @@ export class TwtsFromPosts {
   readonly empty: readonly string[];
   readonly #findLinks: FindLinks;
   readonly #entries: ReadonlyMap<string, DatedPost>;
-  readonly #contents: Map<string, PostContents | null>;
   readonly #twts = new Map<string, PostTwt | null>();
   readonly #hashes = new WeakMap<PostTwt, TwtHashes>();
   #pictures: ReadonlyMap<CollectionItem, readonly Picture[]> = new Map();
@@ -70,14 +69,13 @@ export class TwtsFromPosts {
     collections: Collections,
     readonly site: SiteContext,
     now: number,
-    contents: Map<string, PostContents | null>,
+    private readonly contents: Map<string, PostContents | null>,
   ) {
     const { posts, empty } = choosePosts(collections, site.settings.collection);
     this.#posts = posts;
     this.empty = empty;
     this.schedule = schedulePosts(posts, site.settings, now);
     this.#entries = new Map(this.schedule.dated.map((entry) => [requirePermalink(entry.post), entry]));
-    this.#contents = contents;
     this.#findLinks = linkFinder(site.settings);
     const toHashes = (twt: PostTwt) => this.toHashes(twt);
     this.#computed = {
@@ -125,7 +123,7 @@ export class TwtsFromPosts {
   async renderSkipped(): Promise<void> {
     for (const { post } of this.schedule.dated) {
       const isRendered = post.template?.isRenderable() ?? true;
-      if (isRendered || this.#contents.has(requirePermalink(post))) continue;
+      if (isRendered || this.contents.has(requirePermalink(post))) continue;
       post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
     }
   }
@@ -150,14 +148,14 @@ export class TwtsFromPosts {
   /** The posts of the feed whose contents match. Call it after `all`. */
   postsWhere(matches: (contents: PostContents) => boolean): CollectionItem[] {
     return this.schedule.dated.flatMap(({ post }) => {
-      const contents = this.#contents.get(requirePermalink(post));
+      const contents = this.contents.get(requirePermalink(post));
       return contents && matches(contents) ? [post] : [];
     });
   }
 
   /** The links to other sites in the body of a post. Call it after `all`. */
   listLinks(post: CollectionItem): readonly string[] {
-    return this.#contents.get(requirePermalink(post))?.links ?? [];
+    return this.contents.get(requirePermalink(post))?.links ?? [];
   }
 
   toHashes(twt: PostTwt): TwtHashes {
@@ -180,10 +178,10 @@ export class TwtsFromPosts {
   #readContents(post: CollectionItem, asker: string | undefined): PostContents | null {
     const permalink = requirePermalink(post);
     const isSkipped = post.template?.isRenderable() === false;
-    if (isSkipped && this.#contents.has(permalink)) return this.#contents.get(permalink) ?? null;
+    if (isSkipped && this.contents.has(permalink)) return this.contents.get(permalink) ?? null;
     const text = this.#makeText(post, asker);
     const contents = text && { ...text, links: this.#findLinks(this.#readBody(post, asker)) };
-    this.#contents.set(permalink, contents);
+    this.contents.set(permalink, contents);
     return contents;
   }
 

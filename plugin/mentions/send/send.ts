@@ -195,7 +195,7 @@ function createBaselines(
   const weekAgo = Math.max(options.now(), Date.parse(newest)) - WEEK;
   const links = mentions.filter(({ isLink }) => isLink);
   const others = mentions.filter(({ isLink }) => !isLink);
-  // An update of the plugin: nothing that is there is sent.
+  // The site has turned on links since its first run: none of those that are there is sent.
   const linkTime = baseline === null ? weekAgo : Number.POSITIVE_INFINITY;
   const hasNewLinks = createLinks(options) !== null && linkBaseline === null;
   return {
