@@ -3,7 +3,7 @@ import { decodeReferences, type Markup } from "./html.js";
 import { safeElement } from "./safe-markup.js";
 
 const TOKEN = /<(\/?)([a-z][a-z0-9]*)([^<>]*)>|[^<]+|</g;
-/** A text has at most four lists or quotations in each other, and as many inline elements. Deeper ones are left out. */
+/** Elements in each other. Of deeper ones, only the contents are kept. */
 const MAX_DEPTH = 32;
 
 /** An element whose end tag is not read yet. */
