@@ -1,8 +1,7 @@
 // plugin/author/private-hosts.ts: the private hosts that commands may contact for a site on this machine, remembered from one command to the next.
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { ifTwtxtError, orBadFile } from "../errors.js";
+import { ifTwtxtError } from "../errors.js";
 import { readPrefix } from "../site/routes.js";
 import { findLoopbackHost, isLoopback } from "../url.js";
 import { dataFolder, readRemembered, writeRemembered } from "./files.js";
@@ -32,8 +31,7 @@ export async function choosePrivateHosts(typed: Typed, machine: Machine): Promis
   const kept = isForgetting ? [] : before;
   const hosts = [...new Set([...kept, ...named.filter((host) => !own.includes(host))])];
   if (hosts.join() === before.join()) return [...hosts, ...own];
-  if (hosts.length === 0) await orBadFile(rm(file, { force: true }));
-  else await writeRemembered(file, hosts);
+  await writeRemembered(file, hosts);
   machine.say(
     hosts.length === 0
       ? `Forgot the private hosts of ${site.url}: ${before.join(", ")}.`

@@ -42,17 +42,16 @@ export interface SiteStore {
   place: string;
 }
 
-interface StoreRequest {
-  command: string;
-  store: string | undefined;
-}
-
 /**
  * Finds the store of a site: the folder of --store, a bucket, or the data folder of this machine.
  *
  * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; as {@link storeFolder}
  */
-export async function siteStore(site: Site, request: StoreRequest, machine: Machine): Promise<SiteStore> {
+export async function siteStore(
+  site: Site,
+  request: { command: string; store: string | undefined },
+  machine: Machine,
+): Promise<SiteStore> {
   const bucket = openBucket(machine.environment, BUCKET_PREFIX);
   if (bucket && request.store !== undefined) {
     throw misuse(request.command, "--store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.");

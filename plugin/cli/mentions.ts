@@ -127,9 +127,9 @@ export const mentions = toCommand({
       usage: "[--json]",
       help: 'lists the sources that "block" has blocked',
       async run(values, _, terminal) {
-        const sources = await (await SiteMentions.open(values, terminal)).blocked();
-        printData(sources, sources, values, terminal);
-        terminal.say(`${sources.length} blocked, besides those in the option "mentions.block".`);
+        const { blocked } = await (await SiteMentions.open(values, terminal)).page("rejected", null, 1);
+        printData(blocked, blocked, values, terminal);
+        terminal.say(`${blocked.length} blocked, besides those in the option "mentions.block".`);
         return 0;
       },
     }),

@@ -280,19 +280,14 @@ const SMALL_BYTES = 8 * 2 ** 20;
 export function createProgress(terminal: Terminal, total: number) {
   let done = 0;
   let step = 0;
-  let shown = "";
   const status = createStatusLine(terminal);
-  const show = (line: string) => {
-    shown = line;
-    status(line);
-  };
+  const readPart = () => (total === 0 ? 1 : Math.min(1, done / total));
   return {
     /** Counts bytes as done. */
     add(bytes: number) {
       done += bytes;
-      const part = total === 0 ? 1 : Math.min(1, done / total);
-      if (terminal.isTerminal.stderr) return show(formatBar(part, total));
-      const reached = Math.floor(part * STEPS);
+      if (terminal.isTerminal.stderr) return status(formatBar(readPart(), total));
+      const reached = Math.floor(readPart() * STEPS);
       if (reached > step && total >= SMALL_BYTES) terminal.say(`${reached * STEPS} % of ${sizeText(total)}`);
       step = reached;
     },
@@ -300,9 +295,9 @@ export function createProgress(terminal: Terminal, total: number) {
     above(write: () => void): void {
       status("");
       write();
-      status(shown);
+      if (done > 0) status(formatBar(readPart(), total));
     },
-    end: () => show(""),
+    end: () => status(""),
   };
 }
 

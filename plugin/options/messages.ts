@@ -1,5 +1,5 @@
 // plugin/options/messages.ts: messages about invalid options.
-import leven from "leven";
+import { closestMatch } from "leven";
 import type * as v from "valibot";
 
 /** The option names by the path of their object, such as `mentions.words`; the empty path for the top level. */
@@ -33,7 +33,7 @@ function suggestion(keys: readonly string[], known: KnownOptions): string {
   const elsewhere = [...known].find(([, names]) => names.includes(key));
   if (elsewhere) return ` Did you mean "${[elsewhere[0], key].filter(Boolean).join(".")}"?`;
   const names = known.get(keys.slice(0, -1).join(".")) ?? [];
-  const nearest = names.toSorted((a, b) => leven(key, a) - leven(key, b))[0];
+  const nearest = closestMatch(key, names);
   return nearest ? ` Did you mean "${[...keys.slice(0, -1), nearest].join(".")}"?` : "";
 }
 

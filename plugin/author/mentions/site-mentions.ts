@@ -119,12 +119,12 @@ export class SiteMentions {
 
   /** Deletes a mention without a trace. @returns how many there were */
   async forget(id: string): Promise<number> {
-    return this.#forgotten(`/${id}`);
+    return (await this.#ask(Forgotten, "DELETE", `/${id}`)).forgotten;
   }
 
   /** Deletes all mentions from a feed or a host without a trace. @returns how many there were */
   async forgetSource(source: string): Promise<number> {
-    return this.#forgotten(`?source=${encodeURIComponent(source)}`);
+    return (await this.#ask(Forgotten, "DELETE", `?source=${encodeURIComponent(source)}`)).forgotten;
   }
 
   /**
@@ -181,11 +181,6 @@ export class SiteMentions {
     return count;
   }
 
-  /** The sources that are blocked, besides those of the option. */
-  async blocked(): Promise<string[]> {
-    return (await this.page("rejected", null, 1)).blocked;
-  }
-
   /** Verifies pending mentions now. */
   async verify(): Promise<Outcome> {
     const { kept, dropped, waiting, threads } = await this.#ask(VerifiedPending, "POST", "/verify");
@@ -213,10 +208,6 @@ export class SiteMentions {
       onProgress(done);
     }
     return sum;
-  }
-
-  async #forgotten(path: string): Promise<number> {
-    return (await this.#ask(Forgotten, "DELETE", path)).forgotten;
   }
 }
 

@@ -45,7 +45,8 @@ export function readPost(text: string): ParsedPost {
   try {
     // Options turn off gray-matter's cache, which would keep a failed text as if it had been parsed.
     const { data, content } = matter(text, { language: "yaml" });
-    if (isRecord(data)) return { data, content, block };
+    const isList = typeof data === "object" && data !== null && !Array.isArray(data) && !(data instanceof Date);
+    if (isList) return { data, content, block };
   } catch (error) {
     throw bad(`its front matter cannot be read: ${Object(error).reason ?? "it is not YAML"}`, error);
   }
@@ -62,10 +63,6 @@ export function formatPost(data: { date: Date } & Record<string, unknown>, body:
   // An object: gray-matter would look for front matter in a string, and a note may start with dashes.
   const text = matter.stringify({ content: body }, data, options);
   return text.replace(/^(date: \S+)\.000Z$/m, "$1Z");
-}
-
-function isRecord(data: unknown): data is Record<string, unknown> {
-  return typeof data === "object" && data !== null && !Array.isArray(data) && !(data instanceof Date);
 }
 
 function bad(message: string, cause?: unknown): TwtxtError {

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import { reworded, TwtxtError } from "../../errors.js";
 import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
-import { type BlobSite, blobSite } from "../blobs/blob-site.js";
+import { blobSite } from "../blobs/blob-site.js";
 import { checkFileSize, contentsOfBytes } from "../blobs/file-contents.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
@@ -151,20 +151,15 @@ export async function sharePictures(
   { stored, choice, machine }: { stored: DraftPictures; choice: OwnSiteChoice; machine: Machine },
 ): Promise<void> {
   const site = await blobSite(choice, machine);
-  for (const picture of pictures) checkSize(picture, site);
+  for (const { name, size } of pictures) {
+    const check = async () => checkFileSize(size, site, false);
+    const explain = ({ message }: TwtxtError) =>
+      `${name}: ${message} Or choose files beside the note for its pictures.`;
+    await check().catch(reworded(explain));
+  }
   for (const [at, { name, sha256 }] of pictures.entries()) {
     const contents = contentsOfBytes(await stored.bytes(draft, name));
     const file = { type: pictureType(name), filename: notePictureName(machine.now(), at + 1, extname(name)) };
     await site.blobs.put(sha256, contents, { change: { isPublic: true }, file, isSentAnyway: false });
-  }
-}
-
-function checkSize({ name, size }: DraftPicture, site: BlobSite): void {
-  try {
-    checkFileSize(size, site, false);
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    const instead = "Or choose files beside the note for its pictures.";
-    throw new TwtxtError(error.code, `${name}: ${error.message} ${instead}`, { cause: error });
   }
 }

@@ -161,9 +161,7 @@ export class LiveTimeline {
   async #show(feeds: readonly FollowedFeed[]): Promise<void> {
     const { site, machine } = this.parts;
     const twts = (await this.#published())?.pages.twts ?? [];
-    const entries = timelineEntries({
-      feeds,
-      mentions: this.#mentions,
+    const entries = timelineEntries(feeds, this.#mentions, {
       ownPages: new Map(twts.flatMap(({ hashes, page }) => (page === null ? [] : hashes.map((hash) => [hash, page])))),
       feedUrl: site.settings.feedUrl,
       now: formatTimestamp(machine.now()),
@@ -219,18 +217,16 @@ type ItemEntry = Entry & { item: TimelineItem };
 
 export type TimelineThread = Thread<ItemEntry>;
 
-interface TimelineParts {
-  feeds: readonly FollowedFeed[];
-  mentions: readonly PublicMention[];
-  /** The pages of the site's own twts, by hash: mentions name the page. */
-  ownPages: ReadonlyMap<string, string>;
-  feedUrl: string;
-  /** Later twts are left out, `YYYY-MM-DDThh:mm:ssZ`. */
-  now: string;
-}
-
-/** Twts and mentions as entries of conversations. A mention that is a twt of a feed counts once. */
-export function timelineEntries({ feeds, mentions, ownPages, feedUrl, now }: TimelineParts): ItemEntry[] {
+/**
+ * Twts and mentions as entries of conversations. A mention that is a twt of a feed counts once.
+ *
+ * @param ownPages - the pages of the site's own twts, by hash: mentions name the page
+ */
+function timelineEntries(
+  feeds: readonly FollowedFeed[],
+  mentions: readonly PublicMention[],
+  { feedUrl, ownPages, now }: { feedUrl: string; ownPages: ReadonlyMap<string, string>; now: string },
+): ItemEntry[] {
   const twts = feeds.flatMap((feed) => {
     const isOwn = isSameUrl(feed.url, feedUrl);
     const due = twtsOfFeeds([feed]).filter(({ published }) => published <= now);
