@@ -1,4 +1,5 @@
 // plugin/author/comments/find-page.ts: finds the page of this site for the URL that another system knows it by.
+import { remember } from "../../groups.js";
 import { SiteIndex } from "../../mentions/receive/site-index.js";
 import { readPrefix } from "../../site/routes.js";
 import type { PublishedSite } from "../../site/site.js";
@@ -37,10 +38,5 @@ export function pageFinder({ settings, pages }: PublishedSite, moves: readonly M
     return targets.find((target) => target?.kind === "page")?.url ?? null;
   };
   const found = new Map<string, string | null>();
-  return (urls: readonly string[]): string | null => {
-    const key = urls.join(" ");
-    const page = found.has(key) ? (found.get(key) ?? null) : find(urls);
-    found.set(key, page);
-    return page;
-  };
+  return (urls: readonly string[]) => remember(found, urls.join(" "), () => find(urls));
 }

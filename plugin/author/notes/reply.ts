@@ -75,15 +75,10 @@ export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<Ans
   const { ask } = (await import("../network.js")).createNetwork(choice);
   const feed = await readAnyFeed(ask, reply.feedUrl);
   const { identity, nick } = feed;
-  const hasHash = (twt: ParsedTwt) => "hash" in reply && Object.values(twtHashes(identity, twt)).includes(reply.hash);
-  const twt = "hash" in reply ? feed.twts.find(hasHash) : await findTwt(reply, feed, ask);
-  const named = "hash" in reply ? reply.hash : "";
-  if (!twt) throw new TwtxtError("no-such-twt", `${reply.feedUrl} has no twt with the hash ${named}.`);
+  const twt = "hash" in reply ? findByHash(reply, feed) : await findByTime(reply, feed, ask);
+  const named = "hash" in reply ? reply : { hash: twtHash(identity, twt), nick: null, feedUrl: identity };
   return {
-    replyTo:
-      "hash" in reply
-        ? formatReplyTo({ ...reply, nick: nick ?? reply.nick })
-        : formatReplyTo({ hash: twtHash(identity, twt), nick, feedUrl: identity }),
+    replyTo: formatReplyTo({ ...named, nick: nick ?? named.nick }),
     name: nick ?? new URL(identity).host,
     text: excerpt(quoteText(twt.text)),
     source: formatReference(identity, twt.timestamp),
@@ -94,7 +89,13 @@ export function formatReplyTo({ hash, nick, feedUrl }: { hash: string; nick: str
   return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
 }
 
-async function findTwt({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {
+function findByHash({ feedUrl, hash }: { feedUrl: string; hash: string }, { identity, twts }: LiveFeed): ParsedTwt {
+  const found = twts.find((twt) => Object.values(twtHashes(identity, twt)).includes(hash));
+  if (found) return found;
+  throw new TwtxtError("no-such-twt", `${feedUrl} has no twt with the hash ${hash}.`);
+}
+
+async function findByTime({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);
