@@ -47,6 +47,7 @@ export function memoize<T>(ask: (key: string) => Promise<T>): (key: string) => P
  * mentions loads none.
  *
  * @returns the results in the order of the items
+ * @throws the first error, once no work is in progress
  */
 export async function mapInParallel<T, R>(
   items: readonly T[],
@@ -58,6 +59,7 @@ export async function mapInParallel<T, R>(
   const run = async () => {
     for (const [at, item] of left) results[at] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, run));
+  const runs = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, run));
+  for (const each of runs) if (each.status === "rejected") throw each.reason;
   return results;
 }

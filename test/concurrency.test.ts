@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { coalesce, mapInParallel } from "../plugin/concurrency.js";
 
@@ -59,10 +60,11 @@ describe("work for many items", () => {
     expect(await mapInParallel([], 2, work)).toEqual([]);
   });
 
-  it("fails with the first error, and goes on with the other items", async () => {
+  it("fails with the first error, after the work on all other items", async () => {
     const done: number[] = [];
     const work = async (item: number) => {
       if (item === 2) throw new Error("two");
+      await setImmediate();
       done.push(item);
     };
     await expect(mapInParallel([1, 2, 3, 4], 2, work)).rejects.toThrow("two");
