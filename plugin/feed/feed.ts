@@ -109,7 +109,7 @@ function withoutDuplicates(twts: ParsedTwt[]): ParsedTwt[] {
 }
 
 /** The rows of a file, some with a CR at their end. @param input - as for {@link parseFeed} */
-export function splitLines(input: string | Uint8Array): string[] {
+function splitLines(input: string | Uint8Array): string[] {
   const isText = typeof input === "string";
   const file = isText ? input.toWellFormed() : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input);
   return file.replace(/^\ufeff/, "").split("\n");
