@@ -67,9 +67,11 @@ function parseTwt(line: string): ParsedTwt | null {
   const instant = toInstant(timestamp);
   if (instant === null) return null;
   const text = line.slice(tab + 1);
-  // Longer lines are only searched up to the limit.
-  const searched = text.slice(0, LINE_LIMIT);
-  return { timestamp, text, instant, mentions: findMentions(searched), subject: readSubject(searched) };
+  // Longer lines are only searched up to the limit, and those without a mark not at all.
+  const searched = text.length > LINE_LIMIT ? text.slice(0, LINE_LIMIT) : text;
+  const mentions = searched.includes("@<") ? findMentions(searched) : [];
+  const subject = searched.includes("(#") ? readSubject(searched) : null;
+  return { timestamp, text, instant, mentions, subject };
 }
 
 /**
@@ -103,9 +105,10 @@ export function formatFeed(feed: {
 
 /** A file in the order of time has no duplicates, so its lines need no comparison. */
 function withoutDuplicates(twts: ParsedTwt[]): ParsedTwt[] {
-  const isSorted = (order: number) =>
-    twts.every(({ instant }, i) => i === 0 || compareTexts(instant, twts[i - 1]?.instant ?? "") === order);
-  return isSorted(1) || isSorted(-1) ? twts : [...new Map(twts.map((twt) => [formatTwt(twt), twt])).values()];
+  const instants = twts.map(({ instant }) => instant);
+  const isRising = instants.every((instant, i) => i === 0 || instant > (instants[i - 1] ?? ""));
+  const isFalling = instants.every((instant, i) => i === 0 || instant < (instants[i - 1] ?? ""));
+  return isRising || isFalling ? twts : [...new Map(twts.map((twt) => [formatTwt(twt), twt])).values()];
 }
 
 /** The rows of a file, some with a CR at their end. @param input - as for {@link parseFeed} */
