@@ -2,7 +2,8 @@
 import { decodeReferences, type Markup } from "./html.js";
 import { safeElement } from "./safe-markup.js";
 
-const TOKEN = /<(\/?)([a-z][a-z0-9]*)([^<>]*)>|[^<]+|</g;
+/** A tag, with white space or a slash after its name so that there is one way to match it, or text. */
+const TOKEN = /<(\/?)([a-z][a-z0-9-]*)([\s/][^<>]*)?>|[^<]+|</g;
 /** Elements in each other. Of deeper ones, only the contents are kept. */
 const MAX_DEPTH = 32;
 

@@ -93,6 +93,7 @@ describe("the HTML of a text", () => {
     ["tags that overlap", "<p><em>a</p>b</em>c", "<p><em>ab</em>c</p>"],
     ["other references", "<p>&copy; &#0; &amp;</p>", "<p>&amp;copy; &amp;#0; &amp;amp;</p>"],
     ["a tag that is cut off", "<p>a</p><p", "<p>a</p>&lt;p"],
+    ["elements with a hyphen", "<p><my-card title=b>a</my-card></p>", "<p>a</p>"],
     ["comments", "<p>a<!-- b --></p>", "<p>a&lt;!-- b --&gt;</p>"],
   ])("is safe to show with %s", (_, html, expected) => {
     expect(rewritten(html)).toBe(expected);
@@ -124,6 +125,18 @@ describe("the HTML of a text", () => {
       }),
       { numRuns: runs(1500) },
     );
+  });
+
+  it.each([
+    ["a name", `<${"a".repeat(300_000)}`],
+    ["an attribute", `<a href="${"b ".repeat(300_000)}`],
+    ["ends of tags", "<".repeat(300_000)],
+    ["references", `<p>${"&#1".repeat(300_000)}`],
+  ])("takes time in proportion to its length: %s without an end", (_, html) => {
+    const before = process.cpuUsage();
+    readHtml(html);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1e6).toBeLessThan(5);
   });
 
   it("is bounded: 100,000 elements in each other", () => {
