@@ -26,7 +26,8 @@ export function readHtml(html: string): readonly Markup[] {
   const open = [root];
   const close = ({ tag, href, children }: OpenElement) => {
     open.pop();
-    open.at(-1)?.children.push(...safeElement(tag, href, children));
+    // One by one: V8 takes only some 100,000 arguments.
+    for (const each of safeElement(tag, href, children)) open.at(-1)?.children.push(each);
   };
   for (const [token, slash, tag, attributes = ""] of html.matchAll(TOKEN)) {
     const parent = open.at(-1) ?? root;

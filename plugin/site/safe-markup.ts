@@ -17,12 +17,12 @@ export function boundedMarks(text: string): string {
 /** An element of a stranger's text if it is allowed; otherwise its children. @param tag - in lower case */
 export function safeElement(tag: string, href: string | null, children: readonly Markup[]): readonly Markup[] {
   if (!SAFE_ELEMENTS.some((safe) => safe === tag)) return children;
-  if (tag !== "a") return [element(tag, {}, ...children)];
+  if (tag !== "a") return [{ tag, attributes: {}, children }];
   if (href === null || !isFeedUrl(href)) return children;
   const [first] = children;
   // A mention of its own direction, as in `<bdi>`: the "@" stays with its name in a text from right to left.
   const isMention = typeof first === "string" && first.startsWith("@");
-  return [element("a", { href, rel: STRANGERS_REL, ...(isMention && { dir: "auto" }) }, ...children)];
+  return [{ tag, attributes: { href, rel: STRANGERS_REL, ...(isMention && { dir: "auto" }) }, children }];
 }
 
 export function isWeb(url: string): boolean {

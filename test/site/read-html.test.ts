@@ -132,6 +132,8 @@ describe("the HTML of a text", () => {
     ["an attribute", `<a href="${"b ".repeat(300_000)}`],
     ["ends of tags", "<".repeat(300_000)],
     ["references", `<p>${"&#1".repeat(300_000)}`],
+    ["elements in an element that is left out", `<x>${"<br>".repeat(300_000)}`],
+    ["texts in an element", `<p>${"<".repeat(300_000)}`],
   ])("takes time in proportion to its length: %s without an end", (_, html) => {
     const before = process.cpuUsage();
     readHtml(html);
