@@ -221,6 +221,7 @@ export type TimelineThread = Thread<ItemEntry>;
  * Twts and mentions as entries of conversations. A mention that is a twt of a feed counts once.
  *
  * @param ownPages - the pages of the site's own twts, by hash: mentions name the page
+ * @param now - later twts are left out, `YYYY-MM-DDThh:mm:ssZ`
  */
 function timelineEntries(
   feeds: readonly FollowedFeed[],
